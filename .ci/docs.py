@@ -1,6 +1,6 @@
 """Builds the documentation site, follows all its links, and fails if one is broken. It needs no network.
 
-python .ci/docs.py [--folder FOLDER] [--serve [--port PORT]]
+python .ci/docs.py [--folder FOLDER] [--repository URL] [--serve [--port PORT]]
 """
 
 import argparse
@@ -23,26 +23,27 @@ ROOT = Path(__file__).parents[1]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=ROOT / ".run" / "docs", help="where to build it")
+    parser.add_argument("--repository", metavar="URL", help="where links to source files lead (default: nowhere)")
     parser.add_argument("--serve", action="store_true", help="serve it on loopback, until Ctrl-C")
     parser.add_argument("--port", type=int, default=8003)
     options = parser.parse_args()
     folder = options.folder.resolve()
     if not options.serve:
-        built(folder)
+        built(folder, options.repository)
         return
     with opened(options.port, folder / "html") as server:  # first: a port in use is no reason to wait for the build
-        built(folder)
+        built(folder, options.repository)
         say(f"Serving on http://127.0.0.1:{server.server_port} (Ctrl-C ends it)")
         with suppress(KeyboardInterrupt):
             server.serve_forever()
 
 
-def built(folder: Path) -> None:
+def built(folder: Path, repository: str | None) -> None:
     """Builds and checks the site. Exits with what is wrong."""
     started = time.monotonic()
     say("building the site …")
     try:
-        pages = build(ROOT, folder)
+        pages = build(ROOT, folder, repository)
     except SiteError as error:
         sys.exit(f"error: the site cannot be built:\n{error}")
     checked = check(pages)

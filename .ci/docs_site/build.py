@@ -39,12 +39,15 @@ class SiteError(Exception):
     """Links are broken, or Sphinx warned; `str()` has a line for each."""
 
 
-def build(root: Path, folder: Path) -> Path:
-    """Builds the site into `folder`, and returns the folder of its pages. Raises SiteError."""
+def build(root: Path, folder: Path, repository: str | None) -> Path:
+    """Builds the site into `folder`, and returns the folder of its pages. Raises SiteError.
+
+    `repository`: the URL that links to source files lead to; without it, the links become paths.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     sources, pages = folder / "source", folder / "html"
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    files = _write_sources(root, sources, project.get("urls", {}).get("Repository"))
+    files = _write_sources(root, sources, repository)
     nocolor()
     warnings = io.StringIO()
     title = f"{project['name']} {project['version']}"

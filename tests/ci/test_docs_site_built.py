@@ -16,6 +16,7 @@ from tests.harness.browser import chromium, needs_chromium
 
 ROOT = Path(__file__).parents[2]
 PHONE = 375
+REPOSITORY = "https://a.example/b"
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -29,7 +30,7 @@ class Quiet(SimpleHTTPRequestHandler):
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Builds the site, which fails if a link is broken."""
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, str(ROOT / ".ci" / "docs.py"), "--folder", str(folder)]
+    command = [sys.executable, str(ROOT / ".ci" / "docs.py"), "--folder", str(folder), "--repository", REPOSITORY]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return folder / "html"
@@ -68,11 +69,12 @@ def _width(page: Page, address: str) -> int:
 
 @needs_chromium
 def test_a_reader(address: str, browser: Browser) -> None:
-    """No request leaves the site. Pictures follow the chosen theme. A chapter leads to the newer and the older one."""
+    """No request leaves the site. Pictures follow the theme. Links lead to the repository, and between chapters."""
     page = browser.new_page(color_scheme="dark")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{address}/index.html")
+    expect(page.locator(f"a[href='{REPOSITORY}/issues']")).to_be_visible()
     pictures = {name: page.locator(f"a.only-{name} img").first for name in ("light", "dark")}
     expect(pictures["dark"]).to_be_visible()
     expect(pictures["light"]).to_be_hidden()
