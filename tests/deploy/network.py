@@ -62,7 +62,8 @@ def _peer(peer: Any, *, outside: bool) -> Iterator[str]:
 
 
 # What a policy lets through: addresses or labels of a namespace and of its pods, and a port by its name or number.
-_RESOLVERS = ("kube-system/kube-dns", "169.254.20.10/32")  # CoreDNS, and NodeLocal DNSCache
+# CoreDNS, and NodeLocal DNSCache: its pods on GKE's Dataplane V2, its address elsewhere.
+_RESOLVERS = ("kube-system/kube-dns", "kube-system/node-local-dns", "169.254.20.10/32")
 _DNS = set(product(_RESOLVERS, (53, "53/TCP", "dns", "dns-tcp")))
 _ENDPOINTS, _POD_IDENTITY = ("10.0.16.0/24", 443), ("169.254.170.23/32", 80)
 _SUBNETS = {(f"10.0.{number}.0/24", "http") for number in range(3)}
