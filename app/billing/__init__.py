@@ -7,8 +7,9 @@ leases.py      leases on an event and its invoice       items.py          keys a
 billables.py   the billable events in the table         charges.py        makes and recognises charges: no I/O
 dynamodb.py    the table                                schema.py         creates the table
 chargebee.py   the API's operations                     answers.py        what the API's answers mean: no I/O
-api_calls.py   one call: slot, time-out, retries        rate.py           the rate limit that all workers share
-line_items.py  the billing period: no I/O               slots.py          the rate limit's item in the table
-blocking.py    v01's clients, whose calls block
+pages.py       answers in pages                         session.py        the connections to the site
+api_calls.py   one call: slot, time-out, retries        caller.py         what an attempt has asked of Chargebee
+rate.py        the rate limit that all workers share    slots.py          the rate limit's item in the table
+line_items.py  the billing period: no I/O               blocking.py       v01's clients, whose calls block
 access.py      the table and the site, from settings    README.md         the design, and why a crash is safe
 """

@@ -9,7 +9,9 @@ from typing import Any
 import aiohttp
 
 from app.billing.answers import ApiAnswer, InvalidState, content_of
+from app.billing.caller import Caller
 from app.billing.rate import MISSES, SharedRateLimit, missed
+from app.billing.session import body_of
 from app.clock import monotonic, uniform
 from app.errors import BillingFailed, ChargebeeUnavailable, Unprocessable
 from app.sqs.failures import without_tracebacks
@@ -17,45 +19,12 @@ from app.telemetry.record import CANCELLED, CHARGEBEE, CallRecord, ObserveCall, 
 from app.telemetry.trace import current_traceparents
 
 ATTEMPTS = 3
-# Maximum length of an answer from Chargebee. Even a page of 100 events with long invoices is shorter.
-MAX_BYTES = 8 * 1024 * 1024
 # Seconds between the first and the second try of a call. The pause before the third try is twice as long. The
 # service shortens each pause at random, by at most half.
 PAUSE = 0.5
 TOO_MANY = frozenset({"api_request_limit_exceeded", "chargebee_http_429"})
 # Seconds for which all workers pause if Chargebee answers 429 (too many requests) without a Retry-After header.
 REST = 5.0
-
-
-class Caller:
-    """Keeps track of the calls that one attempt to process an event makes to Chargebee.
-
-    `begun` is True from the first call on. `unanswered` is True after a call that changes an invoice has ended without
-    an answer, with a status 5xx, or with a 200 that is not Chargebee's, because Chargebee may still be executing this
-    call. `may_have_changed` is True from the first call on that has changed an invoice, or may have changed it. The
-    subclass `Lease` also limits the time of each call.
-    """
-
-    def __init__(self, event_id: str = "") -> None:
-        self.event_id = event_id
-        self.begun = self.unanswered = self.may_have_changed = False
-
-    async def allowance(self, seconds: float) -> float:
-        """Returns the time-out of the next call in seconds, at most `seconds`.
-
-        Raises BillingFailed if the attempt must not make a call.
-        """
-        return seconds
-
-    def begin(self) -> None:
-        self.begun = True
-
-    def miss_answer(self) -> None:
-        self.unanswered = self.may_have_changed = True
-
-    def have_answer(self) -> None:
-        """Clears `unanswered`. All tries of a call have the same idempotency key, so one result is enough for all."""
-        self.unanswered = False
 
 
 class ApiCalls:
@@ -161,7 +130,7 @@ class ApiCalls:
             async with self._session.request(
                 method, f"/api/v2{path}", timeout=timeout, allow_redirects=False, **request
             ) as response:
-                return ApiAnswer(response.status, response.headers, await _body(response))
+                return ApiAnswer(response.status, response.headers, await body_of(response))
         except (aiohttp.ClientError, OSError) as error:  # OSError includes TimeoutError
             raise ChargebeeUnavailable(
                 "Chargebee cannot be reached, or does not answer in time", type(error).__name__
@@ -184,12 +153,3 @@ async def _observed(record: CallRecord, attempt: Awaitable[Mapping[str, Any]]) -
         raise
     record.code = None
     return content
-
-
-async def _body(response: aiohttp.ClientResponse) -> bytes:
-    """Returns the body of an answer. Raises ChargebeeUnavailable if the body is longer than MAX_BYTES."""
-    try:
-        await response.content.readexactly(MAX_BYTES + 1)
-    except asyncio.IncompleteReadError as error:
-        return error.partial
-    raise ChargebeeUnavailable(f"Chargebee's answer is longer than {MAX_BYTES} bytes", "chargebee_unreadable")

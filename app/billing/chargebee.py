@@ -8,9 +8,6 @@ repeats a call without limit after a 429. Its models are dataclasses without val
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
-from urllib.parse import quote
-
-import aiohttp
 
 from app.billing.access import BillingAccess
 from app.billing.answers import (
@@ -22,18 +19,18 @@ from app.billing.answers import (
     subscription_of,
     unreadable,
 )
-from app.billing.api_calls import ApiCalls, Caller
+from app.billing.api_calls import ApiCalls
+from app.billing.caller import Caller
 from app.billing.charges import Billable, idempotency_key
 from app.billing.coverage import Coverage
+from app.billing.pages import entries, invoice_path, whole_invoice
 from app.billing.rate import SharedRateLimit
 from app.billing.references import described
+from app.billing.session import open_session
 from app.errors import ChargebeeUnavailable, Unprocessable
-from app.sqs.account import proxy_of
 from app.telemetry.record import ObserveCall, unobserved
 
 IDEMPOTENCY_HEADER = "chargebee-idempotency-key"
-PAGE = 100  # a page has at most this many line items or events
-MAX_PAGES = 1000
 
 
 class Chargebee:
@@ -74,7 +71,7 @@ class Chargebee:
         """Returns whether the invoice is void, or Chargebee does not know it. Raises BillingFailed."""
         query = {"line_items_limit": "1"}
         try:
-            answer = await self._calls.make(caller, "retrieve", f"/invoices/{_segment(invoice_id)}", params=query)
+            answer = await self._calls.make(caller, "retrieve", invoice_path(invoice_id), params=query)
         except Unprocessable as error:
             if error.code != INVOICE_NOT_FOUND:
                 raise
@@ -86,27 +83,14 @@ class Chargebee:
 
     async def retrieve(self, caller: Caller, invoice_id: str) -> FoundInvoice:
         """Returns the invoice with the line items of all pages. Raises BillingFailed."""
-        query = {"line_items_limit": str(PAGE)}
-        lines = []
-        for _ in range(MAX_PAGES):
-            answer = await self._calls.make(caller, "retrieve", f"/invoices/{_segment(invoice_id)}", params=query)
-            page = invoice_of(answer)
-            if page.id != invoice_id:
-                break
-            lines += page.line_items
-            if page.line_items_next_offset is None:
-                return page.model_copy(update={"line_items": lines})
-            if page.line_items_next_offset == query.get("line_items_offset"):
-                break  # the offset does not advance, so the loop would never end
-            query["line_items_offset"] = page.line_items_next_offset
-        raise unreadable()
+        return await whole_invoice(self._calls, caller, invoice_id)
 
     async def list_events(self, **filters: str) -> AsyncIterator[Mapping[str, Any]]:
         """Yields the events of all pages of Chargebee's List Events, and {} for an entry without an event.
 
         `filters`: query parameters, for example `**{"occurred_at[after]": "1785535409"}`. Raises BillingFailed.
         """
-        async for entry in self._list(Caller(), "list_events", "/events", filters):
+        async for entry in entries(self._calls, Caller(), "list_events", "/events", filters):
             event = entry.get("event")
             yield event if isinstance(event, dict) else {}
 
@@ -116,7 +100,7 @@ class Chargebee:
         Each invoice has the line items of all pages. Raises BillingFailed.
         """
         filters = {"customer_id[is]": customer_id, "updated_at[after]": str(since)}
-        async for entry in self._list(caller, "list_invoices", "/invoices", filters):
+        async for entry in entries(self._calls, caller, "list_invoices", "/invoices", filters):
             found = invoice_of(entry)
             if not found.is_pending:
                 yield found if found.line_items_next_offset is None else await self.retrieve(caller, found.id)
@@ -124,26 +108,8 @@ class Chargebee:
     async def subscriptions(self, caller: Caller, customer_id: str) -> AsyncIterator[FoundSubscription]:
         """Yields the customer's subscriptions, whatever their status. Raises BillingFailed."""
         filters = {"customer_id[is]": customer_id}
-        async for entry in self._list(caller, "list_subscriptions", "/subscriptions", filters):
+        async for entry in entries(self._calls, caller, "list_subscriptions", "/subscriptions", filters):
             yield subscription_of(entry)
-
-    async def _list(
-        self, caller: Caller, operation: str, path: str, filters: Mapping[str, str]
-    ) -> AsyncIterator[Mapping[str, Any]]:
-        """Yields the entries of all pages of a list, and {} for an entry that is no object."""
-        query = {"limit": str(PAGE), **filters}
-        offset = None
-        while True:
-            answer = await self._calls.make(caller, operation, path, params=query)
-            if not isinstance(entries := answer.get("list", []), list):
-                raise unreadable()
-            for entry in entries:
-                yield entry if isinstance(entry, dict) else {}
-            if not answer.get("next_offset"):
-                return
-            if answer["next_offset"] == offset:
-                raise unreadable()  # the offset does not advance, so the loop would never end
-            query["offset"] = offset = answer["next_offset"]
 
     async def _write(
         self, caller: Caller, invoice_id: str, operation: str, data: dict[str, str], key: str
@@ -154,7 +120,7 @@ class Chargebee:
         Chargebee, and the error is ChargebeeUnavailable.
         """
         headers = {IDEMPOTENCY_HEADER: key}
-        path = f"/invoices/{_segment(invoice_id)}/{operation}"
+        path = f"{invoice_path(invoice_id)}/{operation}"
         answer = await self._calls.make(caller, operation, path, data=data, headers=headers)
         try:
             return invoice_of(answer)
@@ -170,11 +136,6 @@ def _require(caller: Caller, expected: bool) -> None:
         raise unreadable()
 
 
-def _segment(text: str) -> str:
-    """Returns `text` as one segment of a URL's path: special characters are percent-encoded, even slashes."""
-    return quote(text, safe="")
-
-
 @asynccontextmanager
 async def open_chargebee(
     access: BillingAccess, rate_limit: SharedRateLimit, observe: ObserveCall = unobserved
@@ -184,21 +145,5 @@ async def open_chargebee(
     `observe` receives the record of each call. Raises ConfigurationError if HTTPS_PROXY is set for the site, and is not
     the URL of an HTTP proxy.
     """
-    async with aiohttp.ClientSession(
-        access.site_url,
-        # The client asks for uncompressed answers, because MAX_BYTES limits the bytes as received, not as decompressed.
-        headers={
-            "Authorization": aiohttp.encode_basic_auth(access.api_key.get_secret_value(), ""),
-            "Accept": "application/json",
-            # Chargebee compares the headers of two requests with the same idempotency key. aiohttp's own User-Agent
-            # contains the versions of Python and aiohttp, which differ between two workers during an update.
-            "User-Agent": "invoice-webhook",
-            "Accept-Encoding": "identity",
-        },
-        auto_decompress=False,
-        # With `trust_env`, aiohttp would also read .netrc, and raise an error if it names other credentials.
-        proxy=proxy_of(access.site_url),
-        connector=aiohttp.TCPConnector(limit=0),  # no limit: the worker's concurrency limits the connections already
-        cookie_jar=aiohttp.DummyCookieJar(),
-    ) as session:
+    async with open_session(access) as session:
         yield Chargebee(ApiCalls(session, rate_limit, access.call_timeout, access.lease, observe))

@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Sequence
 
 from app.billing import claims
-from app.billing.api_calls import Caller
+from app.billing.caller import Caller
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
 from app.billing.items import Item, Update, number, text
 from app.clock import CLOCK, monotonic, now_ms, now_seconds

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from app.billing import charge_items, claims
 from app.billing.answers import VOIDED
-from app.billing.api_calls import Caller
+from app.billing.caller import Caller
 from app.billing.charge_items import CHARGE
 from app.billing.chargebee import Chargebee
 from app.billing.charges import Billable, changed_after

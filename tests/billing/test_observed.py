@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.billing.answers import InvalidState
-from app.billing.api_calls import Caller
+from app.billing.caller import Caller
 from app.billing.items import Update, claim_key
 from app.errors import ChargebeeUnavailable, Postponed, TableUnavailable, Unprocessable
 from app.telemetry.record import CANCELLED, CallRecord

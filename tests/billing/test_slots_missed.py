@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from app.billing import rate
-from app.billing.api_calls import ApiCalls, Caller
+from app.billing.api_calls import ApiCalls
+from app.billing.caller import Caller
 from app.billing.dynamodb import Table
 from app.billing.items import Update
 from app.billing.rate import MISSES, SharedRateLimit
