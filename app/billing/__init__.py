@@ -3,7 +3,8 @@
 The worker does this work. In release v01, the web process does it, in the release's own words.
 
 processing.py  claims an event, returns its outcome     attempt.py        one attempt at one invoice
-leases.py      leases on an event and its invoice       items.py          keys and updates of the table's items: no I/O
+leases.py      leases on an event and its invoice       term.py           the time of a lease, and its renewal
+items.py       keys and updates of items: no I/O        claims.py         updates of claims and invoices: no I/O
 billables.py   the billable events in the table         charges.py        makes and recognises charges: no I/O
 dynamodb.py    the table                                schema.py         creates the table
 chargebee.py   the API's operations                     answers.py        what the API's answers mean: no I/O

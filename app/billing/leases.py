@@ -3,24 +3,17 @@
 Until the lease ends, no other attempt works on the event or the invoice. Each attempt has its own token, which the
 table stores as the lease's owner. So two attempts of one process are two owners. If the answer to a claim is lost, the
 attempt recognises its own claim by the token.
-
-The owner computes the lease's end with its system clock, and writes the end into the table. The owner measures the
-remaining time with its monotonic clock, from a moment before the call that writes the end. Other workers compare the
-end with their own system clocks, and wait for a further twelfth of the lease's length (SKEW) after the end. So the
-system clocks of two workers may differ by this twelfth, which is 5 s for a lease of 60 s.
 """
 
-import asyncio
 from collections.abc import Sequence
 
 from app.billing import claims
-from app.billing.caller import Caller
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
 from app.billing.items import Item, Update, number, text
-from app.clock import CLOCK, monotonic, now_ms, now_seconds
+from app.billing.term import Term, lost
+from app.clock import monotonic, now_ms, now_seconds
 from app.errors import ClaimedElsewhere, Unprocessable
 
-SKEW = 1 / 12
 # The table keeps a claim for longer than SQS keeps a message (at most 14 days). An event that Chargebee has redelivered
 # (for 3 days 7 hours) may arrive even later, but has the same outcome: see README.md in this folder.
 KEPT_SECONDS = 15 * 24 * 3600
@@ -34,27 +27,13 @@ class Superseded(Exception):
     """A newer version of the invoice has been processed."""
 
 
-class Lease(Caller):
-    """The lease of one attempt on an event, and after `take_invoice` also on the event's invoice.
-
-    `seconds`: the length of the lease, counted from the claim and from each renewal.
-    """
+class Lease(Term):
+    """The lease of one attempt on an event, and after `take_invoice` also on the event's invoice."""
 
     def __init__(self, table: Table, event_id: str, owner: str, seconds: float) -> None:
-        super().__init__(event_id)
-        self._table = table
-        self.token = f"{owner}/{CLOCK.get().token(8)}"
-        self.seconds = seconds
-        self._invoice_id: str | None = None
+        super().__init__(table, event_id, owner, seconds)
         self.is_first = True  # no earlier attempt has claimed the event
         self._conflict_at: int | None = None  # unix ms of the first attempt that has called `note_conflict`
-        self._ends = 0.0
-        self._renewing = asyncio.Lock()
-
-    @property
-    def remaining(self) -> float:
-        """Returns the seconds until the lease ends, or a negative number after its end."""
-        return self._ends - monotonic()
 
     async def record(self, outcome: str) -> None:
         """Marks an unclaimed event as done, because the event needs no billing work.
@@ -99,28 +78,6 @@ class Lease(Caller):
                 raise Superseded from None
             self._require_owner(item, "Another worker works on an event of this invoice")
         self._invoice_id = invoice_id
-
-    async def renew(self) -> None:
-        """Renews the lease. Raises TableUnavailable, Unprocessable, or ClaimedElsewhere if the lease is lost."""
-        async with self._renewing:
-            sent = monotonic()
-            try:
-                await self._table.write(claims.renewals(self.event_id, self._invoice_id, self.token, self._until()))
-            except ConditionFailed:
-                self._ends = 0.0
-                raise lost() from None
-            self._ends = sent + self.seconds
-
-    async def allowance(self, seconds: float) -> float:
-        """Returns the time-out of the next call, in seconds: `seconds`, or less if the lease ends earlier.
-
-        Renews the lease first if the lease ends in less than `seconds`. Raises the errors of `renew`.
-        """
-        if self.remaining < seconds:
-            await self.renew()
-        if self.remaining <= 0:
-            raise lost()
-        return min(seconds, self.remaining)
 
     def note_conflict(self, longest: float) -> bool:
         """Notes that Chargebee rejects changes of the pending invoice. `release` writes the first such time.
@@ -190,12 +147,6 @@ class Lease(Caller):
     def _may_free_invoice(self) -> bool:
         return self.is_first and not self.unanswered
 
-    def _until(self) -> int:
-        return now_ms() + round(1000 * self.seconds)
-
-    def _free(self) -> int:
-        return now_ms() - round(1000 * SKEW * self.seconds)
-
     def _require_owner(self, item: Item, detail: str) -> None:
         """Raises ClaimedElsewhere with `detail` unless this attempt owns `item`.
 
@@ -209,7 +160,3 @@ class Lease(Caller):
 def expires() -> int:
     """Returns the unix time at which DynamoDB may delete a claim or an invoice that changes now."""
     return now_seconds() + KEPT_SECONDS
-
-
-def lost() -> ClaimedElsewhere:
-    return ClaimedElsewhere("This worker has lost its lease on the event", "lease_lost")

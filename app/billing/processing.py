@@ -12,9 +12,10 @@ from app.billing.attempt import BillingAttempt, Clients
 from app.billing.chargebee import Chargebee, open_chargebee
 from app.billing.dynamodb import Table, open_table
 from app.billing.items import claim_key, text
-from app.billing.leases import AlreadyDone, Lease, Superseded, lost
+from app.billing.leases import AlreadyDone, Lease, Superseded
 from app.billing.rate import SharedRateLimit
 from app.billing.result import Outcome, Result
+from app.billing.term import lost
 from app.errors import BillingFailed, TableUnavailable, Unprocessable
 from app.events import PENDING_INVOICE_CREATED, Event, Invoice
 from app.telemetry.record import ObserveCall, unobserved

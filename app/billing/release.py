@@ -22,7 +22,7 @@ from app.clock import CLOCK, now_ms
 
 # The command asks Chargebee a few questions within this time. Meanwhile, no worker works on the invoice.
 LEASE_MS = 300_000
-SKEW_MS = 75_000  # the allowed difference of two clocks for the longest APP_BILLING_LEASE: see `leases.SKEW`
+SKEW_MS = 75_000  # the allowed difference of two clocks for the longest APP_BILLING_LEASE: see `term.SKEW`
 
 
 class NotReleased(Exception):

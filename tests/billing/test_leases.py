@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.billing import leases
+from app.billing import term
 from app.billing.dynamodb import Table, open_table
 from app.billing.items import claim_key, invoice_key, number, typed
 from app.billing.leases import AlreadyDone, Lease, Superseded
@@ -34,7 +34,7 @@ async def test_a_claim_keeps_others_away_until_it_has_ended(
     """Other claims, even by the same process, wait for a twelfth of the lease after its end, because clocks differ."""
     await _lease(table).claim()
     now = now_ms()
-    monkeypatch.setattr(leases, "now_ms", lambda: now)
+    monkeypatch.setattr(term, "now_ms", lambda: now)
     for ago, free in ((-1.0, False), (SECONDS / 12 - 0.5, False), (SECONDS / 12 + 0.5, True)):
         stage.set(claim_key("ev_1"), "lease_until", {"N": str(now - round(1000 * ago))})
         if not free:

@@ -63,7 +63,7 @@ MUTANTS = (
     ),
     Mutant(
         "the lease is not renewed in the table",
-        "billing/leases.py",
+        "billing/term.py",
         "await self._table.write(claims.renewals(self.event_id, self._invoice_id, self.token, self._until()))",
         "pass",
         LONG,
@@ -77,7 +77,7 @@ MUTANTS = (
     ),
     Mutant(
         "a lease ends too early for others",
-        "billing/leases.py",
+        "billing/term.py",
         "return now_ms() - round(1000 * SKEW * self.seconds)",
         "return now_ms() + round(1000 * self.seconds)",
         KEYLESS,
@@ -280,7 +280,7 @@ MUTANTS = (
     ),
     Mutant(
         "a lost lease counts as renewed",
-        "billing/leases.py",
+        "billing/term.py",
         "                self._ends = 0.0\n                raise lost() from None\n",
         "                pass\n",
         SILENT,
