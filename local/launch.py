@@ -17,6 +17,7 @@ from local.local_run import REPLACED, LocalRun, start_stand_ins
 from local.ports import free_port
 from local.readiness import is_ready, wait_until_ready
 from local.settings import LocalSettings, load_local_settings
+from profiles import instruments
 
 # The time-out for the start of the service. It is long enough for a busy machine; an idle one needs two or three
 # seconds.
@@ -61,13 +62,14 @@ def start_web(
     given: Mapping[str, str],
     settings: Settings,
     log: int | None = None,
-    command: Sequence[str] = WEB,
+    command: Sequence[str] | None = None,
 ) -> Iterator[tuple[LocalRun, "subprocess.Popen[bytes]"]]:
     """Runs `python -m app web` inside the context. Yields `run` with the service's address, and the service's process.
 
     `given` are the user's environment variables. `settings` are the settings that the caller has read from these
     variables. `log` is the file descriptor to which the service writes its log, or None for standard error. `command`
-    replaces `app web`. Raises ConfigurationError if the service does not become ready.
+    replaces `app web`, or `profiles.instruments` if `given` chooses an instrument.
+    Raises ConfigurationError if the service does not become ready.
     """
     port = settings.port or free_port()
     variables = run.environment(given) | defaults(given, settings.release) | {"APP_PORT": str(port)}
@@ -81,6 +83,7 @@ def start_web(
         url=http_url(host, port),
         metrics=f"{http_url(settings.metrics_host, metrics)}/metrics" if metrics else None,
     )
+    command = command or (INSTRUMENTED if instruments.chosen(given) else WEB)
     with child_process(command, variables, patience=0, output=log, errors=log) as process:
         try:
             _wait(process, run)
@@ -109,7 +112,7 @@ def start_worker(
 
 @contextmanager
 def start_service(
-    run_dir: Path, variables: Mapping[str, str] = NONE, log: int | None = None, command: Sequence[str] = WEB
+    run_dir: Path, variables: Mapping[str, str] = NONE, log: int | None = None, command: Sequence[str] | None = None
 ) -> Iterator[LocalRun]:
     """Runs the stand-ins and the service on free ports inside the context.
 

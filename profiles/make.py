@@ -23,7 +23,7 @@ from pyinstrument.session import Session
 
 from app.settings import Release, load_settings
 from local.chargebee.sender import open_session, post
-from local.launch import INSTRUMENTED, no_rate_limit, start_service
+from local.launch import no_rate_limit, start_service
 from local.sample_events import default_file, fresh_events
 from local.seeding import seed
 from profiles import flame
@@ -56,7 +56,7 @@ def _profile(release: str) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         profiles = Path(folder) / "profiles"
         variables = {PROFILE: str(profiles), **no_rate_limit()}
-        with start_service(Path(folder), variables, command=INSTRUMENTED) as run:
+        with start_service(Path(folder), variables) as run:
             assert run.url is not None
             if not Release(release).enqueues:
                 seed(run, bodies)

@@ -16,11 +16,6 @@ class ExperimentSettings(BaseModel):
         description="Maximum threads for blocking work (v01 to v07). Not set: 40, 100 or 200, depending on the release."
         " Lessons v04 and v07.",
     )
-    warm_clients: bool = Field(
-        True,
-        description="1: build one AWS client at start-up, so that botocore reads its data files before the first"
-        " request. 0: botocore reads them during the first requests (v01 to v05). Lesson v04.",
-    )
     sqs_max_connections: int | None = Field(
         None,
         ge=1,

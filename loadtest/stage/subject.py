@@ -20,7 +20,7 @@ from loadtest.stage.budget import Budget
 from local.launch import INSTRUMENTED, WEB
 from local.ports import free_port
 from local.readiness import wait_until_ready
-from profiles.instruments import OVERHEAD_MS
+from profiles import instruments
 
 START_SECONDS = 90  # on a quarter of a core a start takes several seconds, on a busy machine more
 STOP_SECONDS = 5
@@ -30,7 +30,7 @@ STOP_SECONDS = 5
 INHERITED = tuple(
     f"APP_{name}"
     for name in (
-        *("THREADPOOL_TOKENS", "WARM_CLIENTS"),
+        *("THREADPOOL_TOKENS",),
         *("LOOP", "GC", "HTTP", "ACCEPT", "MAX_CONNECTIONS"),
         *("HEAD_TIMEOUT", "KEEP_ALIVE_TIMEOUT", "MAX_IN_FLIGHT", "MAX_WAIT"),
         *("LOG_LEVEL", "MAX_BODY_BYTES", "BODY_TIMEOUT", "MAX_BUFFERED_BYTES"),
@@ -82,7 +82,7 @@ def release(release: Release, name: str | None = None, **flags: str) -> AttackSu
     With a flag of `profiles.instruments`, it has the instrument.
     """
     inherited = {name: os.environ[name] for name in INHERITED if os.environ.get(name)}
-    command = INSTRUMENTED if OVERHEAD_MS in flags else WEB
+    command = INSTRUMENTED if instruments.chosen(flags) else WEB
     return AttackSubject(name or release.value, [sys.executable, "-m", *command], inherited | flags, release.value)
 
 

@@ -16,7 +16,7 @@ from local import ctrl_c
 from local.chargebee.sender import open_session, post
 from local.compare import state_spans
 from local.compare.state_spans import TimelineRow
-from local.launch import INSTRUMENTED, no_rate_limit, start_service
+from local.launch import no_rate_limit, start_service
 from local.machine import Watch
 from local.sample_events import default_file, fresh_events_of
 from local.seeding import seed
@@ -79,7 +79,7 @@ def record(release: Release, settings: Settings, webhooks: int, variables: Mappi
         slowed = {"APP_LOCAL_SQS_DELAY": str(delay()), **no_rate_limit()}
         environment = {**slowed, **variables, "APP_RELEASE": release.value, TIMELINE: str(file)}
         bodies = list(fresh_events_of([default_file()], webhooks))
-        with start_service(Path(folder), environment, command=INSTRUMENTED) as run:
+        with start_service(Path(folder), environment) as run:
             assert run.url is not None
             if not release.enqueues:
                 seed(run, bodies)

@@ -1,11 +1,12 @@
 """Wraps `create_app`: the same application, with the instruments that the variables INSTRUMENT_… choose."""
 
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import boto3
 from fastapi import FastAPI
 
 from app.errors import ConfigurationError
@@ -16,7 +17,7 @@ from app.telemetry.record import WebhookRecord
 from app.web import main
 from app.web.middleware import PATH
 from app.web.service import Service
-from profiles.instruments import OVERHEAD_MS, PROFILE, TIMELINE
+from profiles.instruments import COLD_CLIENTS, OVERHEAD_MS, PROFILE, TIMELINE
 from profiles.instruments.overhead import Overhead
 from profiles.instruments.timeline import Callbacks, recorded
 
@@ -37,6 +38,8 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
             app.add_middleware(Profiling, folder=Path(folder), path=PATH)
         else:
             profile_callbacks(door.gate, Path(folder))
+    if os.environ.get(COLD_CLIENTS):
+        _forget_clients(app)
     if file := os.environ.get(TIMELINE):
         _record_timeline(app, Path(file), Callbacks(door.open, GroupCommit.submit.__code__) if door else None)
     return app
@@ -44,12 +47,28 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
 
 def _record_timeline(app: FastAPI, file: Path, callbacks: Callbacks | None) -> None:
     """Makes `app` record a timeline from the end of its start-up to the beginning of its shutdown."""
+    _between(app, lambda: recorded(file, PATH, callbacks))
+
+
+def _forget_clients(app: FastAPI) -> None:
+    """Makes `app` forget the client that a release builds at its start, so that botocore caches its data files."""
+
+    @contextmanager
+    def forgotten() -> Iterator[None]:
+        boto3.setup_default_session()
+        yield
+
+    _between(app, forgotten)
+
+
+def _between(app: FastAPI, opened: Callable[[], AbstractContextManager[None]]) -> None:
+    """Opens a context after the start-up of `app`, and closes it before the shutdown."""
     lifespan = app.router.lifespan_context
 
     @asynccontextmanager
-    async def recording(app: Any) -> AsyncIterator[Any]:
+    async def wrapped(app: Any) -> AsyncIterator[Any]:
         async with lifespan(app) as state:
-            with recorded(file, PATH, callbacks):
+            with opened():
                 yield state
 
-    app.router.lifespan_context = recording
+    app.router.lifespan_context = wrapped

@@ -3,14 +3,16 @@
 import sys
 from pathlib import Path
 
+import boto3
 import httpx
 import psutil
 import pytest
 
 from app.errors import ConfigurationError
 from app.settings import Release, Settings
+from app.sqs.blocking import BlockingQueue
 from loadtest.stage.queues import QueueProcess
-from profiles.instruments import OVERHEAD_MS, PROFILE
+from profiles.instruments import COLD_CLIENTS, OVERHEAD_MS, PROFILE
 from profiles.instruments.profiler import KEPT
 from profiles.instruments.wrapped import create_app
 from tests.harness.service import ASGI, CALLBACKS, Web, environment
@@ -36,6 +38,18 @@ def test_profile(aws: QueueProcess, queue_url: str, event: bytes, tmp_path: Path
     assert endings == {"html", "txt", "speedscope.json", "pyisession"}
     # Frames are not checked: which ones a sampler sees, if any, is random.
     assert "Samples:" in (tmp_path / "profiles" / f"{KEPT + 2}.txt").read_text()
+
+
+@pytest.mark.anyio
+async def test_cold_clients(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the start, boto3's session is another one than that in which the release has built its client."""
+    monkeypatch.setenv(COLD_CLIENTS, "1")
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    used: list[object] = []
+    monkeypatch.setattr(BlockingQueue, "warm", lambda *_: used.append(boto3._get_default_session()))
+    app = create_app(Settings.model_validate({"release": Release.V02_BLOCKING, "sqs_queue_url": "http://h/0/q"}))
+    async with app.router.lifespan_context(app):
+        assert boto3.DEFAULT_SESSION not in [None, *used]
 
 
 def test_overhead(aws: QueueProcess, queue_url: str, event: bytes) -> None:

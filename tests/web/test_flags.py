@@ -106,16 +106,15 @@ def test_gc() -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("release", [release for release in Release if release < Release.V06_SHARED_QUEUE], ids=str)
-@pytest.mark.parametrize("warm", [True, False])
-async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release, warm: bool) -> None:
-    """APP_WARM_CLIENTS decides whether the lifespan builds a client before the first request does."""
+async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release) -> None:
+    """The lifespan builds a client before the first request does, and APP_THREADPOOL_TOKENS sets the threads."""
     built: list[object] = []
     module = load(release)
     where, name = (blocking, "build_queue") if release.enqueues else (module, "build_clients")
     monkeypatch.setattr(where, name, lambda *needed: built.append(needed[0]))
     needed = {"billing_table": "table", "chargebee_url": "http://127.0.0.1:1", "chargebee_api_key": "key"}
-    chosen = {"release": release, "warm_clients": warm, "threadpool_tokens": 5, "sqs_queue_url": "http://127.0.0.1/1/q"}
+    chosen = {"release": release, "threadpool_tokens": 5, "sqs_queue_url": "http://127.0.0.1/1/q"}
     app = create_app(Settings.model_validate(needed | chosen))
     async with module.lifespan(app):
         assert current_default_thread_limiter().total_tokens == 5
-    assert len(built) == warm
+    assert len(built) == 1

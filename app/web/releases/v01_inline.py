@@ -39,8 +39,7 @@ Usage = dict[Billable, Coverage]
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     service = Service.of(app)
     set_tokens(service.settings.threadpool_tokens or TOKENS)
-    if service.settings.warm_clients:
-        build_clients(service.billing)  # discarded: building a client makes botocore cache its models
+    build_clients(service.billing)  # discarded: building a client makes botocore cache its models
     yield
 
 

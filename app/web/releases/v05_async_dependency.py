@@ -26,8 +26,7 @@ router = APIRouter()
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     service = Service.of(app)
     set_tokens(service.settings.threadpool_tokens or TOKENS)
-    if service.settings.warm_clients:
-        BlockingQueue.warm(service.queue, service.limits)
+    BlockingQueue.warm(service.queue, service.limits)
     yield
 
 
