@@ -2,14 +2,14 @@
 
 Its capacity on a hard quarter of a core (64 users in a closed loop); then two and three times that rate in an open
 loop, with the bounds of a deployment; the CPU of a refusal, beside that of a response without any work; and 512 users
-who connect at once, with APP_ACCEPT=all and =one. /healthz is probed on new connections meanwhile. Writes overload.json
-to loadtest/results/<date>-<commit>.
+who connect at once, beside v10, whose server accepts one of them in each iteration. /healthz is probed on new
+connections meanwhile. Writes overload.json to loadtest/results/<date>-<commit>.
 """
 
 import click
 
 from app import open_files
-from app.settings import NEWEST
+from app.settings import NEWEST, Release
 from loadtest import interleaved, outcome
 from loadtest.failures import exit_on_failure
 from loadtest.fire import vegeta
@@ -82,9 +82,9 @@ def refusals(overload: Overload) -> None:
 
 def newcomers(overload: Overload) -> None:
     """Latency of many new connections at once."""
+    newest = subject.release(NEWEST)
     for budget in ("capped", "burst"):
-        for accept in ("all", "one"):
-            what = subject.release(NEWEST, f"accept {accept}", APP_ACCEPT=accept)
+        for what in (newest, subject.release(Release.V10_LEAN_CLIENT)):
             overload.attack(f"{NEWCOMERS} users, {budget}", what, budget, closed_loop(NEWCOMERS, 30))
 
 

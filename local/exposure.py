@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from loguru import logger
 
 from app.settings import Settings
-from app.web.gate.auth import is_loopback
 from app.web.middleware import PATH
+from app.web.server.listener import is_loopback
 
 
 def warn(settings: Settings) -> None:

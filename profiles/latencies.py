@@ -41,19 +41,6 @@ class Picture(NamedTuple):
 
 
 PICTURES = {
-    "who_is_not_let_in": Picture(
-        alt.Title(
-            "Who is not let in: the published attack on v06",
-            subtitle=[
-                "Dots: webhooks. Diamonds: probes of /healthz, each on a new connection.",
-                "Left: the upper band waits to be accepted, and so do the probes.",
-            ],
-        ),
-        Release.V06_SHARED_QUEUE,
-        "burst",
-        Load(rate=500, duration_s=5, timeout_s=30),
-        {"one connection an iteration, as published": {}, "all that wait (APP_ACCEPT=all)": {"APP_ACCEPT": "all"}},
-    ),
     "pool_of_ten": Picture(
         alt.Title(
             "The pool of ten: v07 on a quarter of a core, 64 users",

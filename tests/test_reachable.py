@@ -7,14 +7,14 @@ import pytest
 
 from app.cli import COMMANDS
 from app.settings import Release
-from app.web.server.serve import CALLBACKS, HTTP_PROTOCOLS
+from app.web.server.serve import CALLBACKS, HTTP
 
 OTHER_PRODUCTS = ("local", "lab", "loadtest")
 # Imported by name: a command by `app.cli`, a release by `app.web.releases`, a protocol by uvicorn.
 BY_NAME = {
     *(f"app.cli.{command}" for command in COMMANDS),
     *(f"app.web.releases.{release.value}" for release in Release),
-    *(protocol.partition(":")[0] for protocol in (CALLBACKS, *HTTP_PROTOCOLS.values())),
+    *(protocol.partition(":")[0] for protocol in (CALLBACKS, HTTP)),
 }
 
 

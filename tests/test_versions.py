@@ -31,11 +31,10 @@ class Read(NamedTuple):
 READ = {
     "uvicorn": Read(
         "0.54",
-        "both HTTP protocols, RequestResponseCycle, Server, the multiprocess supervisor",
+        "the HTTP protocol of httptools, RequestResponseCycle, Server, the multiprocess supervisor",
         ("app/web/server/", "asgi_doctor/serve.py", "lab/application/serve.py"),
     ),
     "httptools": Read("0.9", "llhttp's treatment of trailers and upgrades", ("app/web/server/protocol.py",)),
-    "h11": Read("0.16", "Connection, subclassed", ("app/web/server/protocol_h11.py",)),
     "fastapi": Read("0.165", "APIRoute.app and the middleware that it needs", ("app/web/main.py",)),
     "starlette": Read("1.10", "JSONResponse.__call__", ("app/web/problems.py",)),
     "anyio": Read("4.16", "functions of its asyncio backend, by name", ("app/telemetry/",)),

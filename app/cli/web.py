@@ -17,7 +17,7 @@ from app.telemetry.stderr import replace_stderr
 from app.web.gate.auth import warn_of_weak_passwords
 from app.web.main import create_app
 from app.web.middleware import PATH
-from app.web.server.serve import serve
+from app.web.server.serve import serve, serve_by_uvicorn
 from app.web.service import Service
 
 CreateApp = Callable[[Settings, Observers[WebhookRecord]], FastAPI]
@@ -58,4 +58,7 @@ def serve_web(create: CreateApp = create_app) -> None:
     app = create(settings, observers)
     service = Service.of(app)
     with exported(observers, settings):
-        serve(app, settings, drain=service.admission.drain, door=service.door)
+        if service.door is None:
+            serve_by_uvicorn(app, settings, drain=service.admission.drain)
+        else:
+            serve(app, settings, drain=service.admission.drain, door=service.door)

@@ -23,16 +23,6 @@ class ExperimentSettings(BaseModel):
         description="Maximum connections in the pool of the SQS client. Not set: botocore's 10 (v02 to v07) or 64"
         " (v08, v09). Later releases open a connection for each call in flight. Lessons v06 and v08.",
     )
-    gc: Literal["tuned", "default"] | None = Field(
-        None,
-        description="How often Python collects garbage. tuned: rarely; default: at Python's own thresholds. Not set:"
-        " default for v01 to v07, tuned for later releases. Lesson v08.",
-    )
-    accept: Literal["all", "one"] | None = Field(
-        None,
-        description="Waiting connections that the server accepts per iteration of the event loop: all, or one. Not set:"
-        " all for v08 and later; for v01 to v07, one with uvloop and all with asyncio. Lessons v06 and v08.",
-    )
     loop: Literal["uvloop", "asyncio"] = Field("uvloop", description="Event loop. The talk's tip: uvloop.")
     http: Literal["httptools", "h11"] = Field(
         "httptools", description="HTTP parser (v01 to v10). The talk's tip: httptools."

@@ -14,11 +14,11 @@ class ServerSettings(BaseModel):
     max_connections: int = Field(
         8192,
         ge=0,
-        description="Maximum open connections; above it, the service closes the connection that has been idle longest."
-        " 0: no limit.",
+        description="Maximum open connections (from v11 on); above it, the service closes the connection that has been"
+        " idle longest. 0: no limit.",
     )
     head_timeout: float = Field(
-        10.0, gt=0, le=300, description="Maximum seconds until the complete head of a request has arrived."
+        10.0, gt=0, le=300, description="Maximum seconds until a request's complete head has arrived (from v11 on)."
     )
     keep_alive_timeout: int = Field(
         65,

@@ -67,7 +67,7 @@ class Connection(asyncio.Protocol):
         self.usable = False
         self._fail("The connection was closed before the response was complete")
         # Parser and connection refer to each other. Without this `del`, thousands of closed connections, each with a
-        # TLS buffer of 256 KiB, would wait for the garbage collector, which runs rarely with APP_GC=tuned.
+        # TLS buffer of 256 KiB, would wait for the garbage collector, which runs rarely (`tune_gc`).
         del self._parser
 
     def eof_received(self) -> None:

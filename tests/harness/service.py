@@ -53,14 +53,10 @@ def environment(endpoint: str, queue_url: str | None, **settings: object) -> dic
     return clean_environment(**ours) | queues.environment(endpoint)
 
 
-# The releases with the door over ASGI only, and with the second door: the newest of each.
+# The newest release on uvicorn as people install it, and the newest one on this project's server.
 ASGI, CALLBACKS = Release.V10_LEAN_CLIENT, Release.V11_WITHOUT_ASGI
-# What reads requests: the parsers under ASGI, and the second door, which has httptools.
-READERS: dict[str, dict[str, object]] = {
-    "callbacks": {"release": CALLBACKS},
-    "httptools": {"release": ASGI},
-    "h11": {"release": ASGI, "http": "h11"},
-}
+# The server's two ways to a webhook's handler: by callbacks, and over ASGI, for unusual webhooks.
+READERS = ("callbacks", "over_asgi")
 
 
 class Web:

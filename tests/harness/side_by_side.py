@@ -25,14 +25,12 @@ FIRST = [
 TOGETHER = (
     *("tests/loadtest/test_report.py", "tests/loadtest/test_inline.py", "tests/loadtest/test_deliveries.py"),
     *("tests/deploy/", "tests/local/live/test_page.py", "tests/local/chargebee/test_invoices_page.py"),
+    *(f"tests/web/server/test_{name}.py" for name in ("deadlines", "bounds", "smuggling")),
     *("tests/web/test_docs.py", "tests/web/test_inline.py", "tests/local/test_seeding.py"),
     "tests/lab/shop/",
 )
 # One service of each release serves all tests of these modules.
 BY_RELEASE = ("tests/web/test_contract.py", "tests/web/test_schemathesis.py")
-# A service with each reader serves the other tests of a module.
-BY_READER = tuple(f"tests/web/server/test_{name}.py" for name in ("deadlines", "bounds", "smuggling"))
-READERS = ("callbacks", "httptools", "h11")
 
 
 def rank(nodeid: str) -> int:
@@ -45,9 +43,6 @@ def unit(nodeid: str) -> str:
     """Returns the name of the unit that a test belongs to: its own id, if it shares nothing."""
     if nodeid.startswith(BY_RELEASE):
         return next((release.value for release in Release if release.value in nodeid), nodeid)
-    if nodeid.startswith(BY_READER):
-        module = nodeid.partition("::")[0]
-        return next((f"{module} {reader}" for reader in READERS if reader in nodeid), nodeid)
     return next((shared for shared in TOGETHER if nodeid.startswith(shared)), nodeid)
 
 

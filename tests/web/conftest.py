@@ -10,7 +10,7 @@ import pytest
 
 from local.tls import certificates
 from tests.harness.faulty_sqs import FaultySqs
-from tests.harness.service import READERS, Web, environment
+from tests.harness.service import Web, environment
 
 SECONDS = 10  # of waiting for SQS, which is in the test's process and may pause with it
 
@@ -29,18 +29,16 @@ class Stage:
         return dict(self.service.log(message="garbage", number=self._reports)["types"])
 
 
-@pytest.fixture(
-    scope="module", params=["callbacks", *(pytest.param(name, marks=pytest.mark.slow) for name in ("httptools", "h11"))]
-)
-def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
-    """v10 and v11 on uvloop; asyncio's own transports refer to themselves. All but h11 have an SQS with TLS."""
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    """The newest release on uvloop, because asyncio's own transports refer to themselves."""
     with contextlib.ExitStack() as stack:
         files = stack.enter_context(certificates(0))
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(files.certificate, files.key)
-        sqs = stack.enter_context(FaultySqs(None if request.param == "h11" else tls))
+        sqs = stack.enter_context(FaultySqs(tls))
         limits = {"sqs_timeout": SECONDS, "body_timeout": 4, "head_timeout": 4, "max_wait": 0}
-        variables = environment(sqs.endpoint, sqs.queue_url, loop="uvloop", **READERS[request.param], **limits)
+        variables = environment(sqs.endpoint, sqs.queue_url, loop="uvloop", **limits)
         command = [sys.executable, "-m", "tests.harness.garbage", "web"]
         service = stack.enter_context(Web(variables | {"AWS_CA_BUNDLE": str(files.bundle)}, command=command))
         stage = Stage(service, sqs)

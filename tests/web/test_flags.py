@@ -18,7 +18,7 @@ from app.web.releases import load
 from app.web.server import graceful, listener
 from app.web.server.acceptor import Acceptor
 from app.web.server.graceful import GracefulServer
-from app.web.server.serve import uvicorn_config
+from app.web.server.serve import HTTP, uvicorn_config
 from loadtest.stage.queues import QueueProcess
 from tests.harness.service import ASGI, Service
 
@@ -46,7 +46,7 @@ def test_loop_and_parser(
 def test_the_options_of_uvicorn() -> None:
     """uvicorn gets these options. A test could see their effect only after a time-out."""
     settings = Settings.model_validate({"release": ASGI, "keep_alive_timeout": 11, "graceful_timeout": 13})
-    config = uvicorn_config(create_app(settings), settings)
+    config = uvicorn_config(create_app(settings), settings, "auto")
     assert (config.timeout_keep_alive, config.timeout_graceful_shutdown) == (11, 13)
 
 
@@ -54,29 +54,19 @@ def test_web_concurrency(monkeypatch: pytest.MonkeyPatch) -> None:
     """uvicorn's variable for its own command line is not read: one process serves, and any value of it is fine."""
     monkeypatch.setenv("WEB_CONCURRENCY", "foo")
     settings = Settings()
-    assert uvicorn_config(create_app(settings), settings).workers == 1
+    assert uvicorn_config(create_app(settings), settings, "auto").workers == 1
 
 
-@pytest.mark.parametrize(
-    ("setting", "tuned"),
-    [
-        ({"release": Release.V07_SYNC_HANDLER}, False),
-        ({"release": Release.V07_SYNC_HANDLER, "gc": "tuned"}, True),
-        ({"release": ASGI}, True),
-        ({"release": ASGI, "gc": "default"}, False),
-    ],
-    ids=str,
-)
-def test_who_tunes_the_collector(monkeypatch: pytest.MonkeyPatch, setting: dict[str, object], tuned: bool) -> None:
-    """The server tunes the garbage collector before it accepts, from v08 on or as APP_GC says."""
+def test_the_server_tunes_the_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our server tunes the garbage collector before it accepts."""
     calls: list[str] = []
     monkeypatch.setattr(graceful, "tune_gc", lambda: calls.append("tuned"))
     monkeypatch.setattr(Acceptor, "start", lambda _: calls.append("accepts"))
-    settings = Settings.model_validate({"port": 0, **setting})
+    settings = Settings.model_validate({"port": 0})
 
     async def start() -> None:
         with listener.bind(settings) as listening:
-            server = GracefulServer(uvicorn_config(Starlette(), settings), settings, listening, lambda: None)
+            server = GracefulServer(uvicorn_config(Starlette(), settings, HTTP), settings, listening, lambda: None)
             server.config.load()
             server.lifespan = server.config.lifespan_class(server.config)
             await server.startup()
@@ -87,7 +77,7 @@ def test_who_tunes_the_collector(monkeypatch: pytest.MonkeyPatch, setting: dict[
         asyncio.run(start())
     finally:
         signal.signal(signal.SIGHUP, before)
-    assert calls == (["tuned", "accepts"] if tuned else ["accepts"])
+    assert calls == ["tuned", "accepts"]
 
 
 def test_gc() -> None:

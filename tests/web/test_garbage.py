@@ -1,4 +1,4 @@
-"""No fault leaves cyclic garbage. With APP_GC=tuned, it would fill the memory before the garbage collector comes."""
+"""No fault leaves cyclic garbage, which would fill the memory before the tuned garbage collector comes."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

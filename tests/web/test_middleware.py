@@ -21,6 +21,8 @@ from app.web.gate.admission import Admission
 from app.web.gate.gate import Gate
 from app.web.main import create_app
 from app.web.middleware import PATH, WebhookMiddleware
+from profiles.instruments import PROFILE, wrapped
+from tests.harness.service import ASGI
 
 pytestmark = pytest.mark.anyio
 
@@ -50,11 +52,10 @@ async def test_a_fault_while_admitting_keeps_no_permit() -> None:
     assert admission.in_flight == 0
 
 
-@pytest.mark.parametrize("middleware", ["none", "asgi", "base_http"])
 @pytest.mark.parametrize("release", [Release.V07_SYNC_HANDLER, Release.V10_LEAN_CLIENT])
-async def test_everything_else_goes_to_fastapi(release: Release, middleware: str) -> None:
-    """FastAPI answers probes, 404 and 405; the gate answers 401, with and without a middleware around it."""
-    settings = SETTINGS.model_copy(update={"release": release, "middleware": middleware})
+async def test_everything_else_goes_to_fastapi(release: Release) -> None:
+    """FastAPI answers probes, 404 and 405; the gate answers 401."""
+    settings = SETTINGS.model_copy(update={"release": release})
     async with _client(create_app(settings)) as client:
         answers = [
             await client.get("/healthz", auth=("", "")),
@@ -64,14 +65,10 @@ async def test_everything_else_goes_to_fastapi(release: Release, middleware: str
         ]
     assert [answer.status_code for answer in answers] == [200, 404, 405, 401]
     assert {answer.headers["content-type"] for answer in answers[1:]} == {"application/problem+json"}
-    assert {"server-timing" in answer.headers for answer in answers} == {middleware != "none"}
 
 
-@pytest.mark.parametrize("release", [Release.V09_GROUP_COMMIT, Release.V10_LEAN_CLIENT])
-async def test_profiles_show_the_way_of_production(
-    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Profiler and middleware stand around the frames that a webhook passes, and change none of them."""
+async def test_profiles_show_the_way_of_production(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The profiler stands around the frames that a webhook passes, and changes none of them."""
     passed: list[list[str]] = []
 
     def read(request: Request, body: bytes) -> NoReturn:
@@ -79,16 +76,14 @@ async def test_profiles_show_the_way_of_production(
         passed.append(names[: names.index("AppBodyLimitMiddleware.__call__")])
         raise InvalidEvent("not read", [])
 
-    monkeypatch.setattr(releases.load(release), "read_event", read)
-    for extra in ({}, {"profile": tmp_path}, {"middleware": "asgi"}, {"profile": tmp_path, "middleware": "asgi"}):
-        settings = SETTINGS.model_copy(update={"release": release, **extra})
-        async with _client(create_app(settings)) as client:
+    monkeypatch.setattr(releases.load(ASGI), "read_event", read)
+    for folder in ("", str(tmp_path)):
+        monkeypatch.setenv(PROFILE, folder)
+        async with _client(wrapped.create_app(SETTINGS.model_copy(update={"release": ASGI}))) as client:
             assert (await client.post(PATH)).status_code == 422
-    plain, profiled, timed, both = passed
+    plain, profiled = passed
     assert "WebhookMiddleware.__call__" in plain
     assert profiled == [*plain, "Profiling.__call__"]
-    assert timed == [*plain, "AsgiTiming.__call__"]
-    assert both == [*plain, "AsgiTiming.__call__", "Profiling.__call__"]
 
 
 @pytest.mark.parametrize(("begun", "status"), [(False, 500), (True, 200)])

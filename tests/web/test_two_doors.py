@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app.web.middleware import PATH
 from local.sample_events import SAMPLES
-from tests.harness.service import ASGI, CALLBACKS, PASSWORD, USER
+from tests.harness.service import PASSWORD, USER
 from tests.web.two_doors import MAX_BODY, REFUSED, Side, side
 
 EVENT = json.loads((SAMPLES / "default.json").read_bytes())
@@ -103,7 +103,7 @@ def sides(runner: asyncio.Runner) -> Iterator[tuple[Side, Side]]:
     stack = AsyncExitStack()
 
     async def open_both() -> tuple[Side, Side]:
-        return await stack.enter_async_context(side(ASGI)), await stack.enter_async_context(side(CALLBACKS))
+        return await stack.enter_async_context(side("over_asgi")), await stack.enter_async_context(side("callbacks"))
 
     yield runner.run(open_both())
     runner.run(stack.aclose())

@@ -12,7 +12,7 @@ from loguru import logger
 from uvicorn.server import ServerState
 
 from app.errors import WebhookRefused
-from app.settings import Release, Settings
+from app.settings import NEWEST, Settings
 from app.sqs.limits import SendLimits
 from app.sqs.message import Message
 from app.sqs.queue import QueueAddress, refusal
@@ -25,9 +25,9 @@ from app.web import releases
 from app.web.main import create_app
 from app.web.middleware import PATH
 from app.web.server.connections import ConnectionLimits
-from app.web.server.serve import uvicorn_config
+from app.web.server.serve import CALLBACKS, HTTP, uvicorn_config
 from app.web.service import Service
-from tests.harness.service import PASSWORD, USER
+from tests.harness.service import PASSWORD, READERS, USER
 
 MAX_BODY = 20_000
 REFUSED = "refused by SQS"  # a message with this text
@@ -95,10 +95,10 @@ class PretendedTransport:
 
 
 class Side:
-    """One release, as it is served."""
+    """The newest release, whose webhooks `reader` reads: see READERS."""
 
-    def __init__(self, release: Release, queue: PretendedQueue, **settings: object) -> None:
-        self.settings = Settings.model_validate({**SETTINGS, "release": release, **settings})
+    def __init__(self, reader: str, queue: PretendedQueue, **settings: object) -> None:
+        self.settings = Settings.model_validate({**SETTINGS, **settings})
         metrics = WebhookMetrics("POST", PATH, self.settings.event_types)
         observers: Observers[WebhookRecord] = Observers(Metrics(metrics, info("test")))
         self._instruments = metrics.instruments
@@ -107,7 +107,10 @@ class Side:
         self.queue = queue
         self.state: dict[str, Any] = {}
         self._server = ServerState()
-        self._config: uvicorn.Config = uvicorn_config(self.app, self.settings, self.service.door)
+        self._door = self.service.door if reader == "callbacks" else None
+        self._config: uvicorn.Config = uvicorn_config(
+            self.app, self.settings, HTTP if self._door is None else CALLBACKS
+        )
         self._config.load()
         self.limits = ConnectionLimits(asyncio.get_running_loop(), 10, 65)
 
@@ -115,7 +118,7 @@ class Side:
         self.limits.close()
 
     def connect(self) -> tuple[Any, PretendedTransport]:
-        door = {} if self.service.door is None else {"door": self.service.door}
+        door = {} if self._door is None else {"door": self._door}
         protocol: Any = self._config.http_protocol_class(  # type: ignore[call-arg]  # one of this project's
             limits=self.limits, config=self._config, server_state=self._server, app_state=self.state, **door
         )
@@ -153,7 +156,8 @@ class Side:
         await idle()
         logger.remove(sink)
         assert (self.service.admission.in_flight, self.service.admission.buffered_bytes) == (0, 0)
-        assert self.service.door is None or not self.service.door.open
+        assert self.service.door is not None
+        assert not self.service.door.open
         return {
             "answered": re.sub(rb"date: [^\r]*", b"", transport.written if end == "half-close" else answered),
             "closed": closed,
@@ -190,17 +194,17 @@ async def idle() -> None:
 
 
 @asynccontextmanager
-async def side(release: Release, **settings: object) -> AsyncIterator[Side]:
-    """Yields the release with a pretended queue and these settings."""
-    queue, module = PretendedQueue(), releases.load(release)
+async def side(reader: str = READERS[0], **settings: object) -> AsyncIterator[Side]:
+    """Yields the newest release with a pretended queue and these settings."""
+    queue, module = PretendedQueue(), releases.load(NEWEST)
 
     @asynccontextmanager
     async def open_pretended(address: QueueAddress, limits: SendLimits) -> AsyncIterator[PretendedQueue]:
         yield queue
 
-    opened, module.open_lean = module.open_lean, open_pretended  # type: ignore[attr-defined]  # v10 and v11 import it
+    opened, module.open_lean = module.open_lean, open_pretended  # type: ignore[attr-defined]  # the release imports it
     async with AsyncExitStack() as stack:
-        made = Side(release, queue, **settings)
+        made = Side(reader, queue, **settings)
         stack.callback(made.close)
         made.state = await stack.enter_async_context(module.lifespan(made.app))
         module.open_lean = opened  # type: ignore[attr-defined]

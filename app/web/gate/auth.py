@@ -2,14 +2,13 @@
 
 import base64
 import binascii
-import socket
-from ipaddress import ip_address
 from secrets import compare_digest
 
 from loguru import logger
 
 from app.settings import Settings
 from app.settings.gate import GateSettings
+from app.web.server.listener import is_loopback
 
 # Passwords with fewer characters, such as `demo`, count as easy to guess.
 LEAST_CHARACTERS = 8
@@ -28,16 +27,6 @@ def warn_of_weak_passwords(settings: Settings) -> None:
     """Logs a warning if a password can be guessed, unless the service listens on loopback addresses only."""
     if (weak := weak_passwords(settings)) and not is_loopback(settings.host):
         logger.warning("{}: passwords of fewer than {} characters can be guessed", ", ".join(weak), LEAST_CHARACTERS)
-
-
-def is_loopback(host: str) -> bool:
-    """Returns True if all addresses of `host` are loopback addresses, or if `host` cannot be resolved."""
-    try:
-        # As `listener.bind` does it: without AI_PASSIVE, the C library takes `*` for a loopback address.
-        found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except (OSError, UnicodeError):
-        return True  # `listener.bind` will raise an error that names the host
-    return all(ip_address(str(address[0])).is_loopback for *_, address in found)
 
 
 class Accepted:

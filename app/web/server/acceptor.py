@@ -1,4 +1,4 @@
-"""Accepts all waiting connections, or one of them (APP_ACCEPT), each time the listener is ready.
+"""Accepts all waiting connections each time the listener is ready.
 
 uvloop 0.23 accepts only one connection per loop iteration, because libuv has done so since 2022
 (https://github.com/libuv/libuv/pull/3696). On a busy loop, an iteration takes long. New connections, including those of
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from loguru import logger
 
 from app.web.server.connections import ConnectionLimits
+from app.web.server.listener import BACKLOG
 
 # The acceptor pauses for PAUSE_SECONDS if it can accept no connection. It logs at most one pause per WARN_SECONDS.
 PAUSE_SECONDS = 0.1
@@ -25,8 +26,7 @@ class Acceptor:
     """Accepts connections on `listener` until `close` is called.
 
     `connect`: creates the asyncio protocol that serves a connection. `open_connections`: returns the number of
-    connections that have a protocol. `bound`: the maximum number of open connections, or None for no limit. `at_once`:
-    the maximum number of connections to accept in one iteration of the event loop.
+    connections that have a protocol. `bound`: the maximum number of open connections, or None for no limit.
     """
 
     def __init__(
@@ -37,14 +37,12 @@ class Acceptor:
         open_connections: Callable[[], int],
         *,
         bound: int | None,
-        at_once: int,
     ) -> None:
         self._listener = listener
         self._connect = connect
         self._limits = limits
         self._open_connections = open_connections
         self._bound = bound
-        self._at_once = at_once
         self._loop = asyncio.get_running_loop()
         self._connecting: set[asyncio.Task[object]] = set()
         self._resuming: asyncio.TimerHandle | None = None
@@ -70,7 +68,7 @@ class Acceptor:
         self._listener.close()
 
     def _accept(self) -> None:
-        for accepted in range(self._at_once):
+        for accepted in range(BACKLOG):
             if self._full():
                 if accepted:
                     return  # if more clients wait, the loop calls this method again, and that call makes room

@@ -1,7 +1,7 @@
 """Changes a `cycle`: the object in which uvicorn stores the state of a request and its response.
 
-The functions set private state of uvicorn 0.54 (RequestResponseCycle in protocols/http/httptools_impl.py and
-h11_impl.py), because uvicorn has no methods for these changes. No other module sets this state.
+The functions set private state of uvicorn 0.54 (RequestResponseCycle in
+protocols/http/httptools_impl.py), because uvicorn has no methods for these changes. No other module sets this state.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 def close_after(cycle: Any) -> None:
     """Makes uvicorn close the connection after the response of `cycle`.
 
-    Because of the header, h11 reads no further request, and a response lingers if the body has not arrived.
+    Because of the header, a response lingers if the body has not arrived.
     """
     cycle.keep_alive = False
     if hasattr(cycle, "scope"):  # an exchange has none

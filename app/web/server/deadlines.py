@@ -1,7 +1,7 @@
 """Sets and clears the deadline of a connection when the state of the connection changes.
 
-The mixin relies on uvicorn 0.54. Both of uvicorn's HTTP protocols call `on_response_complete` after they have written a
-response, cancel their keep-alive timer in `_unset_keepalive_if_required`, and store the newest request as `cycle`.
+The mixin relies on uvicorn 0.54. uvicorn's HTTP protocol calls `on_response_complete` after it has written a response,
+cancels its keep-alive timer in `_unset_keepalive_if_required`, and stores the newest request as `cycle`.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ _REQUEST_TIMEOUT = (
 
 
 class Deadlines:
-    """A mixin for uvicorn's HTTP protocols.
+    """A mixin for uvicorn's HTTP protocol.
 
     A subclass inherits Deadlines first, and implements `head_arriving` and `rest_expected`.
     """
@@ -103,7 +103,7 @@ class Deadlines:
 
     def on_response_complete(self) -> None:
         self.transport.flush()
-        self._received.release_head(self)  # before uvicorn's h11 protocol reads the next head, which may be large
+        self._received.release_head(self)
         super().on_response_complete()  # type: ignore[misc]
         if self.cycle.response_complete:
             drop_body(self.cycle)

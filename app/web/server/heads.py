@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from itertools import chain
 
-# h11 0.16 limits an incomplete head (16 KiB by default), but not a complete head. httptools 0.9 has no limit.
+# httptools 0.9 has no limit.
 MAX_BYTES = 64 * 1024
 MAX_HEADERS = 100
 MAX_TARGET_BYTES = 8 * 1024  # uvicorn stores the target several times: raw, decoded, and as a path
-MAX_LENGTH_DIGITS = 20  # of a Content-Length, as in h11; Python converts at most 4,300 digits to a number
+MAX_LENGTH_DIGITS = 20  # of a Content-Length; Python converts at most 4,300 digits to a number
 TOO_LARGE = f"The head of the request is too large: allowed are {MAX_BYTES} bytes and {MAX_HEADERS} headers."
 
 TOO_MUCH = "This process is receiving too many bytes at once; send the request again."
@@ -19,7 +19,7 @@ _VERSIONS = ("1.0", "1.1")
 class HeadRefused(Exception):
     """The server rejects the head of a request.
 
-    With httptools, the body of the 400 is the message of this error. With h11, uvicorn sends its own message.
+    The body of the 400 is the message of this error.
     """
 
 

@@ -5,10 +5,11 @@ import socket
 import struct
 import sys
 from contextlib import suppress
+from ipaddress import ip_address
 
 from app import open_files
 from app.errors import ConfigurationError
-from app.settings import Settings
+from app.settings import Release, Settings
 from app.settings.text import http_url
 
 # _DROP_SYN is a socket filter (classic BPF), which the kernel runs on each TCP segment. It drops a SYN and passes all
@@ -53,11 +54,21 @@ def bind(settings: Settings) -> socket.socket:
     return listener
 
 
-def url(listener: socket.socket) -> str:
-    """Returns the URL that a browser on this machine can use for the listener."""
+def is_loopback(host: str) -> bool:
+    """Returns True if all addresses of `host` are loopback addresses, or if `host` cannot be resolved."""
+    try:
+        # As `bind` does it: without AI_PASSIVE, the C library takes `*` for a loopback address.
+        found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):
+        return True  # `bind` will raise an error that names the host
+    return all(ip_address(str(address[0])).is_loopback for *_, address in found)
+
+
+def described(listener: socket.socket, release: Release) -> str:
+    """Returns the URL that a browser on this machine can use for the listener, and the release with its version."""
     host, port = listener.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # replaced in the URL, not bound
-    return http_url(host, port)
+    return f"{http_url(host, port)} with {release.value} ({release.version})"
 
 
 def drop_new(listener: socket.socket) -> None:
@@ -76,17 +87,6 @@ def drop_new(listener: socket.socket) -> None:
         with suppress(OSError):
             filter_ = struct.pack("HL", len(_DROP_SYN) // 8, ctypes.addressof(program))
             listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, filter_)
-
-
-def accepted_at_once(settings: Settings) -> int:
-    """Returns the maximum number of connections to accept per loop iteration: APP_ACCEPT, or the release's default.
-
-    By default, v01 to v07 accept as many connections as their event loop would: with uvloop one, with asyncio the whole
-    backlog. Later releases accept the whole backlog. If a process accepts one connection per iteration, fewer webhooks
-    are in memory, because the other connections wait in the kernel's backlog.
-    """
-    own = "one" if settings.release.published and settings.loop == "uvloop" else "all"
-    return 1 if (settings.accept or own) == "one" else BACKLOG
 
 
 def max_connections(settings: Settings) -> int | None:

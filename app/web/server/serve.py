@@ -1,32 +1,30 @@
-"""Runs an ASGI app under uvicorn, with this package's listener, protocols and graceful shutdown."""
+"""Runs an ASGI app under uvicorn as people install it, or under this package's listener and protocols."""
 
 from collections.abc import Callable
 
 import uvicorn
+from loguru import logger
 from starlette.types import ASGIApp
 
+from app import open_files
 from app.settings import Settings
 from app.web.server import listener
 from app.web.server.exchange import Door
 from app.web.server.graceful import GracefulServer
+from app.web.server.listener import is_loopback
+from app.web.uvicorn_server import UvicornServer
 
-# The values are import strings, so that uvicorn imports only the chosen parser.
-HTTP_PROTOCOLS = {
-    "httptools": "app.web.server.protocol:BoundedHttpToolsProtocol",
-    "h11": "app.web.server.protocol_h11:BoundedH11Protocol",
-}
-
-
-# The protocol for a release without ASGI.
-CALLBACKS = "app.web.server.protocol_callbacks:CallbackProtocol"
+# Import strings, so that a process imports only the protocol that it needs.
+HTTP = "app.web.server.protocol:BoundedHttpToolsProtocol"
+CALLBACKS = "app.web.server.protocol_callbacks:CallbackProtocol"  # for a release without ASGI
 
 
-def uvicorn_config(app: ASGIApp, settings: Settings, door: Door | None = None) -> uvicorn.Config:
-    """Returns uvicorn's configuration. Its options do not depend on the environment."""
+def uvicorn_config(app: ASGIApp, settings: Settings, http: str) -> uvicorn.Config:
+    """Returns uvicorn's configuration. Its options do not depend on the environment. `http`: the protocol."""
     return uvicorn.Config(
         app,
         loop=settings.loop,
-        http=HTTP_PROTOCOLS[settings.http] if door is None else CALLBACKS,
+        http=http,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -39,6 +37,18 @@ def uvicorn_config(app: ASGIApp, settings: Settings, door: Door | None = None) -
     )
 
 
+def serve_by_uvicorn(app: ASGIApp, settings: Settings, *, drain: Callable[[], None]) -> None:
+    """Serves `app` by uvicorn's own protocols. See `serve`. Logs a warning unless it listens on loopback only."""
+    if not is_loopback(settings.host):
+        release = settings.release.value
+        logger.warning("{}: uvicorn lacks bounds that the newest release has: docs/contract.md lists them", release)
+    open_files.raise_limit()
+    listening = listener.bind(settings)
+    started_as = listener.described(listening, settings.release)
+    config = uvicorn_config(app, settings, settings.http)
+    UvicornServer(config, drain, settings.drain_delay, started_as).run(sockets=[listening])
+
+
 def serve(app: ASGIApp, settings: Settings, *, drain: Callable[[], None], door: Door | None = None) -> None:
     """Serves `app` until a signal stops the server. Raises ConfigurationError if the address is not available.
 
@@ -46,4 +56,5 @@ def serve(app: ASGIApp, settings: Settings, *, drain: Callable[[], None], door: 
 
     Configure logging before the call. The server calls `drain` when it receives the signal, while it still listens.
     """
-    GracefulServer(uvicorn_config(app, settings, door), settings, listener.bind(settings), drain, door).run()
+    config = uvicorn_config(app, settings, HTTP if door is None else CALLBACKS)
+    GracefulServer(config, settings, listener.bind(settings), drain, door).run()

@@ -25,20 +25,6 @@ STATE_MUTANTS = (
         CONNECTION,
     ),
     Mutant(
-        "h11 reads on behind the last request",
-        "web/server/protocol_h11.py",
-        "            return  # ignores what follows",
-        "            pass  # ignores what follows",
-        CONNECTION,
-    ),
-    Mutant(
-        "h11 waits for the rest of a body when it has arrived",
-        "web/server/protocol_h11.py",
-        "        elif lingered and not self.rest_expected():\n            self.reset_deadline()\n",
-        "",
-        CONNECTION,
-    ),
-    Mutant(
         "a stop leaves an idle connection open",
         "web/server/deadlines.py",
         "if self._close_after_next and self._between_requests:",

@@ -1,4 +1,4 @@
-"""One process of the service with one of its parsers, one connection, and a queue that waits for its orders."""
+"""One process of the service, one of its ways to the handler, one connection, and a queue that waits for orders."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,10 +20,10 @@ from app.web.gate.gate import Gate
 from app.web.main import create_app
 from app.web.releases import v11_without_asgi
 from app.web.server.connections import ConnectionLimits
-from app.web.server.serve import uvicorn_config
+from app.web.server.serve import CALLBACKS, HTTP, uvicorn_config
 from app.web.service import Service
 from tests.harness.middleware import webhooks
-from tests.harness.service import PASSWORD, READERS, USER
+from tests.harness.service import PASSWORD, USER
 from tests.simulation.connections.events import Event
 from tests.simulation.connections.requests import MAX_BODY
 from tests.simulation.connections.transport import Transport
@@ -44,9 +44,9 @@ SETTINGS = {
 @cache
 def _app(reader: str) -> tuple[FastAPI, uvicorn.Config]:
     """Returns the application and its configuration, which all runs share: FastAPI needs milliseconds to make one."""
-    settings = Settings.model_validate({**SETTINGS, **READERS[reader]})
+    settings = Settings.model_validate(SETTINGS)
     app = create_app(settings)
-    config = uvicorn_config(app, settings, Service.of(app).door)
+    config = uvicorn_config(app, settings, CALLBACKS if reader == "callbacks" else HTTP)
     config.load()
     return app, config
 
@@ -86,13 +86,13 @@ class Server:
     def __init__(self, reader: str, errors: list[str]) -> None:
         self.now, self.errors = 0.0, errors
         app, config = _app(reader)
-        settings, door = Service.of(app).settings, Service.of(app).door
+        settings = Service.of(app).settings
         self.loop = VirtualLoop(lambda: self.now)
         self.loop.set_exception_handler(lambda _, context: errors.append(str(context)))
         self.admission = _Admission(settings)
         gate = Gate(settings, self.admission, Observers(), lambda record: None)
         webhooks(app).gate = gate
-        self.door = None if door is None else CallbackDoor(gate, v11_without_asgi.receive)
+        self.door = CallbackDoor(gate, v11_without_asgi.receive) if reader == "callbacks" else None
         self.queue, self.state = _Queue(), ServerState()
         self.limits = ConnectionLimits(self.loop, HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT)
         self.protocol: Any = config.http_protocol_class(  # type: ignore[call-arg]  # one of this project's

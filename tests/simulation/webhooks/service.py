@@ -12,8 +12,7 @@ from app.sqs.queue import QueueAddress
 from app.sqs.signing import Credentials
 from app.web.gate.gate import Gate
 from app.web.main import create_app
-from app.web.server.serve import uvicorn_config
-from app.web.service import Service
+from app.web.server.serve import CALLBACKS, uvicorn_config
 from tests.harness.middleware import webhooks
 
 # With a shorter `head_timeout` than `body_timeout`, the search notices a deadline of the head that stays.
@@ -22,7 +21,7 @@ SETTINGS = Settings.model_validate(
 )
 # All runs share the application, because FastAPI needs milliseconds to make one.
 _APP = create_app(SETTINGS)
-CONFIG = uvicorn_config(_APP, SETTINGS, Service.of(_APP).door)
+CONFIG = uvicorn_config(_APP, SETTINGS, CALLBACKS)
 CONFIG.load()
 
 

@@ -1,14 +1,13 @@
 """Accepting connections: the whole backlog, up to a bound, and when descriptors run out."""
 
 import asyncio
-import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any, cast
+from typing import cast
 
 import httpx
 import psutil
@@ -17,15 +16,13 @@ import uvloop
 
 from app import open_files
 from app.errors import ConfigurationError
-from app.settings import Release, Settings
+from app.settings import Settings
 from app.web.server import listener
 from app.web.server.acceptor import Acceptor
 from app.web.server.connections import LINGER_SECONDS, ConnectionLimits
 from loadtest.stage.queues import QueueProcess
-from local.sample_events import fresh_events
 from tests.harness.raw import RawSender
-from tests.harness.service import READERS, Service, Web, environment
-from tests.harness.sqs_stand_in import SqsStandIn
+from tests.harness.service import Service, Web, environment
 
 CONNECTIONS = 20
 # Longer than a test, so that no deadline closes a silent connection.
@@ -38,11 +35,8 @@ def probe(service: Web) -> int:
 
 
 @pytest.mark.parametrize("new_loop", [uvloop.new_event_loop, asyncio.new_event_loop], ids=["uvloop", "asyncio"])
-@pytest.mark.parametrize(("at_once", "fewest", "most"), [(CONNECTIONS, 1, 3), (1, CONNECTIONS // 2, CONNECTIONS + 3)])
-def test_how_many_are_accepted_in_each_iteration(
-    new_loop: Callable[[], asyncio.AbstractEventLoop], at_once: int, fewest: int, most: int
-) -> None:
-    """Three iterations of the loop accept the whole backlog. With APP_ACCEPT=one, each iteration accepts one."""
+def test_how_many_are_accepted_in_each_iteration(new_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    """Three iterations of the loop accept the whole backlog."""
     connected: list[asyncio.BaseTransport] = []
 
     class Counted(asyncio.Protocol):
@@ -52,7 +46,7 @@ def test_how_many_are_accepted_in_each_iteration(
     async def iterations() -> int:
         listening = socket.create_server(("127.0.0.1", 0), backlog=CONNECTIONS)
         limits = ConnectionLimits(asyncio.get_running_loop(), head_timeout=10, keep_alive_timeout=10)
-        acceptor = Acceptor(listening, Counted, limits, lambda: len(connected), bound=None, at_once=at_once)
+        acceptor = Acceptor(listening, Counted, limits, lambda: len(connected), bound=None)
         clients = [socket.create_connection(listening.getsockname()) for _ in range(CONNECTIONS)]
         acceptor.start()
         number = 0
@@ -68,7 +62,7 @@ def test_how_many_are_accepted_in_each_iteration(
         return number
 
     with asyncio.Runner(loop_factory=new_loop) as runner:
-        assert fewest <= runner.run(iterations()) <= most
+        assert runner.run(iterations()) <= 3
 
 
 @pytest.mark.parametrize("new_loop", [uvloop.new_event_loop, asyncio.new_event_loop], ids=["uvloop", "asyncio"])
@@ -86,7 +80,7 @@ def test_the_last_one_of_the_bound_takes_no_place(new_loop: Callable[[], asyncio
                 idle.append(self.transport)
                 limits.set_deadline(self, 600, self.transport.abort)
 
-        acceptor = Acceptor(listening, Idle, limits, lambda: len(idle), bound=2, at_once=CONNECTIONS)
+        acceptor = Acceptor(listening, Idle, limits, lambda: len(idle), bound=2)
         acceptor.start()
         with ExitStack() as stack:
             stack.callback(limits.close)
@@ -102,42 +96,6 @@ def test_the_last_one_of_the_bound_takes_no_place(new_loop: Callable[[], asyncio
 
     with asyncio.Runner(loop_factory=new_loop) as runner:
         runner.run(at_the_bound())
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({"release": "v07"}, 1),
-        ({"release": "v07", "loop": "asyncio"}, 2048),
-        ({"release": "v07", "accept": "all"}, 2048),
-        ({"release": "v08"}, 2048),
-        ({"release": "v08", "accept": "one"}, 1),
-    ],
-    ids=str,
-)
-def test_the_releases_own(given: dict[str, Any], expected: int) -> None:
-    """The published releases accept as their event loop does by default."""
-    assert listener.accepted_at_once(Settings(**given)) == expected
-
-
-def test_waiting_connections_are_accepted_before_the_listener_closes(event: bytes) -> None:
-    """With APP_ACCEPT=one too, a connection that waits when the process stops is served."""
-    with SqsStandIn() as sqs, ExitStack() as stack:
-        settings = {"release": Release.V02_BLOCKING, "sqs_timeout": 60, "accept": "one", "drain_delay": 0}
-        service = stack.enter_context(Service(sqs.endpoint, sqs.queue_url, **settings))
-        sqs.hold("SendMessage")
-        bodies = fresh_events(event, CONNECTIONS)
-        senders = []
-        for body in bodies:
-            senders.append(stack.enter_context(RawSender(service.address)))
-            senders[-1].head(f"Content-Length: {len(event)}")
-            senders[-1].send(body)
-        sqs.wait_for("SendMessage", 1)
-        service.process.send_signal(signal.SIGTERM)
-        sqs.release()
-        statuses = {sender.answer()[9:12] for sender in senders}
-        assert statuses <= {b"200", b"503"}
-        assert service.process.wait(30) == 0
 
 
 def test_the_bound_on_connections(aws: QueueProcess, queue_url: str, event: bytes) -> None:
@@ -170,11 +128,10 @@ def test_the_bound_without_idle_connections(aws: QueueProcess, queue_url: str, e
         assert sum("Accepting is paused" in line["message"] for line in service.lines) == 1
 
 
-@pytest.mark.parametrize("reader", READERS)
-def test_answered_senders_do_not_block_new_connections(aws: QueueProcess, queue_url: str, reader: str) -> None:
+def test_answered_senders_do_not_block_new_connections(aws: QueueProcess, queue_url: str) -> None:
     """Senders without credentials that keep their bodies back hold no place for LINGER_SECONDS."""
     with (
-        Service(aws.endpoint, queue_url, max_connections=20, **READERS[reader]) as service,
+        Service(aws.endpoint, queue_url, max_connections=20) as service,
         ExitStack() as stack,
     ):
         for _ in range(20):

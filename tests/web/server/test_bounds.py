@@ -1,4 +1,4 @@
-"""Bounds on the memory that a client without credentials can use, with both parsers."""
+"""Bounds on the memory that a client without credentials can use."""
 
 import socket
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import pytest
 
 from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import RawSender
-from tests.harness.service import READERS, Service
+from tests.harness.service import Service
 
 MIB = 1024 * 1024
 MANY = 4000
@@ -16,9 +16,9 @@ MANY = 4000
 NOISE = 8 * MIB
 
 
-@pytest.fixture(scope="module", params=["callbacks", "httptools", pytest.param("h11", marks=pytest.mark.slow)])
-def service(aws: QueueProcess, request: pytest.FixtureRequest) -> Iterator[Service]:
-    with Service(aws.endpoint, f"{aws.endpoint}/000000000000/bounds", **READERS[request.param]) as service:
+@pytest.fixture(scope="module")
+def service(aws: QueueProcess) -> Iterator[Service]:
+    with Service(aws.endpoint, f"{aws.endpoint}/000000000000/bounds") as service:
         yield service
 
 
@@ -126,7 +126,7 @@ def test_bodies_without_a_reader_are_discarded(service: Service, path: str) -> N
 
 
 def test_large_heads_ahead_of_their_answers(service: Service) -> None:
-    """Behind a request that is not answered yet, the service may refuse a large head (h11 does not even read it).
+    """Behind a request that is not answered yet, the service may refuse a large head.
 
     If the first request arrives alone, it is answered before the others arrive, so all three may get 200.
     """
@@ -150,7 +150,7 @@ def test_a_long_target(service: Service) -> None:
 
 
 def test_refusals_are_counted_in_the_log(aws: QueueProcess) -> None:
-    """Any client can cause any number of refusals, so the log counts them. (uvicorn's h11 adds a line for each.)"""
+    """Any client can cause any number of refusals, so the log counts them."""
     with Service(aws.endpoint, f"{aws.endpoint}/000000000000/bounds") as service:
         for _ in range(50):
             with RawSender(service.address) as sender:

@@ -1,7 +1,8 @@
-"""Every wait for a client has a deadline, with both parsers; unread bytes count as received."""
+"""Every wait for a client has a deadline, and unread bytes count as received."""
 
 import asyncio
 import json
+import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,13 +11,11 @@ from contextlib import ExitStack
 import pytest
 from loguru import logger
 
-from app.settings import Release
 from app.web.middleware import PATH
 from app.web.server.connections import LINGER_SECONDS, SWEEP_SECONDS
 from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import BASIC, RawSender
-from tests.harness.service import CALLBACKS, READERS, Service
-from tests.harness.sqs_stand_in import SqsStandIn
+from tests.harness.service import Service
 from tests.web.two_doors import side
 
 # Longer than the machine pauses between a connection and what is sent on it.
@@ -24,11 +23,11 @@ HEAD_TIMEOUT, KEEP_ALIVE = 2.5, 12
 PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-@pytest.fixture(scope="module", params=["callbacks", "httptools", pytest.param("h11", marks=pytest.mark.slow)])
-def service(aws: QueueProcess, request: pytest.FixtureRequest) -> Iterator[Service]:
+@pytest.fixture(scope="module")
+def service(aws: QueueProcess) -> Iterator[Service]:
     url = f"{aws.endpoint}/000000000000/deadlines"
     limits = {"head_timeout": HEAD_TIMEOUT, "keep_alive_timeout": KEEP_ALIVE}
-    with Service(aws.endpoint, url, **READERS[request.param], **limits) as service:
+    with Service(aws.endpoint, url, **limits) as service:
         yield service
 
 
@@ -137,35 +136,22 @@ def test_a_body_answered_early_and_read_to_its_end(service: Service) -> None:
         assert sender.answer().startswith(b"HTTP/1.1 200 ")
 
 
-@pytest.mark.parametrize("parser", ["httptools", "h11"])
-def test_a_blocked_loop_closes_no_connection_with_unread_bytes(event: bytes, parser: str) -> None:
-    """v02 blocks for longer than both time-outs: requests that arrived meanwhile are answered.
-
-    Before that, its handler waits for the body, until the connections are there that must not be closed.
-    """
-    with SqsStandIn() as sqs:
-        limits = {"head_timeout": 3, "keep_alive_timeout": 3, "body_timeout": 60, "sqs_timeout": 60, "http": parser}
-        with (
-            Service(sqs.endpoint, sqs.queue_url, release=Release.V02_BLOCKING, **limits) as service,
-            ExitStack() as stack,
-        ):
-            sqs.hold("SendMessage")
-            blocking = stack.enter_context(RawSender(service.address))
-            blocking.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
-            blocking.wait_until_read()
-            kept, cut, new = (stack.enter_context(RawSender(service.address)) for _ in range(3))
-            kept.send(PROBE)
-            kept.answer()
-            cut.send(PROBE[:10])
-            blocking.send(event)
-            sqs.wait_for("SendMessage", 1)
-            kept.send(PROBE)
-            cut.send(PROBE[10:])
-            new.send(PROBE)
-            time.sleep(3 + 3 * SWEEP_SECONDS)  # the block
-            sqs.release()
-            for sender in (kept, cut, new, blocking):
-                assert sender.answer().startswith(b"HTTP/1.1 200 ")
+def test_a_frozen_process_closes_no_connection_with_unread_bytes(aws: QueueProcess) -> None:
+    """The process is frozen for longer than both time-outs: requests that arrived meanwhile are answered."""
+    limits = {"head_timeout": 3, "keep_alive_timeout": 3}
+    with Service(aws.endpoint, f"{aws.endpoint}/000000000000/frozen", **limits) as service, ExitStack() as stack:
+        kept, cut, new = (stack.enter_context(RawSender(service.address)) for _ in range(3))
+        kept.send(PROBE)
+        kept.answer()
+        cut.send(PROBE[:10])
+        service.process.send_signal(signal.SIGSTOP)
+        kept.send(PROBE)
+        cut.send(PROBE[10:])
+        new.send(PROBE)
+        time.sleep(3 + 3 * SWEEP_SECONDS)  # the freeze
+        service.process.send_signal(signal.SIGCONT)
+        for sender in (kept, cut, new):
+            assert sender.answer().startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.anyio
@@ -176,7 +162,7 @@ async def test_deadlines_go_on_after_a_sender_has_left() -> None:
     """
     errors: list[str] = []
     sink = logger.add(errors.append, level="ERROR")
-    async with side(CALLBACKS, body_timeout=0.1) as served:
+    async with side(body_timeout=0.1) as served:
         left, _ = served.connect()
         left.data_received(
             f"POST {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: {BASIC}\r\nContent-Length: 9\r\n\r\nx".encode()

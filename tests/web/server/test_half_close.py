@@ -9,22 +9,18 @@ import pytest
 
 from local.sample_events import fresh_events
 from tests.harness.raw import RawSender
-from tests.harness.service import READERS, Service
+from tests.harness.service import Service
 from tests.harness.sqs_stand_in import SqsStandIn
 
 PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-_SLOW = [("httptools", "asyncio"), ("callbacks", "asyncio"), ("h11", "uvloop")]
-OTHERS = [pytest.param(pair, marks=pytest.mark.slow) for pair in _SLOW]
-VARIANTS = [("callbacks", "uvloop"), ("httptools", "uvloop"), ("h11", "asyncio"), *OTHERS]
 BOUND = 20
 pytestmark = pytest.mark.usefixtures("held")
 
 
-@pytest.fixture(scope="module", params=VARIANTS, ids="-".join)
+@pytest.fixture(scope="module", params=["uvloop", pytest.param("asyncio", marks=pytest.mark.slow)])
 def service(stand_in: SqsStandIn, request: pytest.FixtureRequest) -> Iterator[Service]:
-    reader, loop = request.param
     limits = {"max_connections": BOUND, "sqs_timeout": 60, "max_wait": 0, "body_timeout": 60}
-    with Service(stand_in.endpoint, stand_in.queue_url, loop=loop, **READERS[reader], **limits) as service:
+    with Service(stand_in.endpoint, stand_in.queue_url, loop=request.param, **limits) as service:
         yield service
 
 

@@ -1,4 +1,4 @@
-"""Reads and states of one connection in memory, in an order that sockets do not guarantee, with every parser."""
+"""Reads and states of one connection in memory, in an order that sockets do not guarantee, by both ways."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,8 +16,7 @@ PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 @pytest.fixture(params=READERS)
 async def connected(request: pytest.FixtureRequest) -> AsyncIterator[Connected]:
     """Yields a process with a connection in memory: its protocol and its transport."""
-    settings: Any = READERS[request.param]
-    async with side(**settings) as served:
+    async with side(request.param) as served:
         protocol, transport = served.connect()
         yield served, protocol, transport
         transport.close()

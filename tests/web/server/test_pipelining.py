@@ -6,21 +6,19 @@ import pytest
 
 from local.sample_events import fresh_events
 from tests.harness.raw import BASIC, RawSender
-from tests.harness.service import READERS, Service
+from tests.harness.service import Service
 from tests.harness.sqs_stand_in import SqsStandIn
 
 TRACEPARENT = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
 HEAD = "POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\n"
 MALFORMED = f"{HEAD}Authorization: {BASIC}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n".encode()
 WITHOUT_CREDENTIALS = f"{HEAD}Transfer-Encoding: chunked\r\n\r\n".encode()
-VARIANTS = [(reader, loop) for reader in ("callbacks", "httptools") for loop in ("uvloop", "asyncio")]
 pytestmark = pytest.mark.usefixtures("held")
 
 
-@pytest.fixture(scope="module", params=VARIANTS, ids="-".join)
+@pytest.fixture(scope="module", params=["uvloop", "asyncio"])
 def service(stand_in: SqsStandIn, request: pytest.FixtureRequest) -> Iterator[Service]:
-    reader, loop = request.param
-    with Service(stand_in.endpoint, stand_in.queue_url, loop=loop, **READERS[reader], sqs_timeout=60) as service:
+    with Service(stand_in.endpoint, stand_in.queue_url, loop=request.param, sqs_timeout=60) as service:
         yield service
 
 

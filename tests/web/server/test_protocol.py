@@ -14,17 +14,16 @@ from starlette.responses import PlainTextResponse
 from uvicorn.server import ServerState
 
 from app.web.server.connections import ConnectionLimits
-from app.web.server.serve import HTTP_PROTOCOLS
+from app.web.server.serve import HTTP
 
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("parser", HTTP_PROTOCOLS)
-async def test_a_reset_connection_is_released(parser: str) -> None:
+async def test_a_reset_connection_is_released() -> None:
     """uvicorn 0.54 does not cancel its keep-alive timer after a reset, which kept the connection in memory."""
     loop = asyncio.get_running_loop()
-    module, _, name = HTTP_PROTOCOLS[parser].partition(":")
+    module, _, name = HTTP.partition(":")
     protocol_class: Any = getattr(importlib.import_module(module), name)
     config = uvicorn.Config(PlainTextResponse("alive"), http=protocol_class, lifespan="off", log_config=None)
     config.load()

@@ -1,4 +1,4 @@
-"""Ambiguous requests are refused, so no request can hide in another, with both parsers."""
+"""Ambiguous requests are refused, so no request can hide in another."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from local.sample_events import fresh_events
 from tests.harness import queues
 from tests.harness.raw import BASIC, RawSender
 from tests.harness.reverse_proxy import reverse_proxy
-from tests.harness.service import NO_CAS, READERS, Service
+from tests.harness.service import NO_CAS, Service
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -22,16 +22,10 @@ if TYPE_CHECKING:
 WEBHOOK = "/webhooks/chargebee"
 
 
-@pytest.fixture(scope="module", params=["callbacks", "httptools", pytest.param("h11", marks=pytest.mark.slow)])
-def reader(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
-
-
 @pytest.fixture(scope="module")
-def running(aws: QueueProcess, sqs: "SQSClient", reader: str) -> Iterator[tuple[Service, str]]:
-    queue_url = sqs.create_queue(QueueName=f"smuggling-{reader}")["QueueUrl"]
-    with Service(aws.endpoint, queue_url, **READERS[reader], max_wait=0) as service:
+def running(aws: QueueProcess, sqs: "SQSClient") -> Iterator[tuple[Service, str]]:
+    queue_url = sqs.create_queue(QueueName="smuggling")["QueueUrl"]
+    with Service(aws.endpoint, queue_url, max_wait=0) as service:
         yield service, queue_url
 
 

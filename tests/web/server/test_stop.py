@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from app.settings import Release
 from app.web.server.listener import drop_new
 from loadtest.stage.queues import QueueProcess
 from tests.harness import queues
 from tests.harness.load import SENT_TOO_LATE, Load, can_drop_new
 from tests.harness.raw import RawSender
-from tests.harness.service import ASGI, READERS, Service, Web, environment
+from tests.harness.service import ASGI, CALLBACKS, Service, Web, environment
 from tests.harness.sqs_stand_in import SqsStandIn
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
 SENDERS = 100
+BOTH_SERVERS = pytest.mark.parametrize("served", [ASGI, CALLBACKS], ids=str)
 
 
 @pytest.fixture
@@ -29,9 +31,7 @@ def stand_in() -> Iterator[SqsStandIn]:
         yield started
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, pytest.param({**READERS["h11"], "loop": "asyncio"}, marks=pytest.mark.slow)], ids=str
-)
+@pytest.mark.parametrize("settings", [{}, pytest.param({"loop": "asyncio"}, marks=pytest.mark.slow)], ids=str)
 def test_sigterm_under_load(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, settings: dict[str, object]
 ) -> None:
@@ -47,9 +47,15 @@ def test_sigterm_under_load(
     assert len(queues.drain(sqs, queue_url)) == load.seen["200"]
 
 
-def test_a_request_in_flight_is_finished(aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
+@BOTH_SERVERS
+def test_a_request_in_flight_is_finished(
+    aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, served: Release
+) -> None:
     """A body that is incomplete at SIGTERM may still be completed, and is queued."""
-    with Service(aws.endpoint, queue_url, drain_delay=0) as service, RawSender(service.address) as sender:
+    with (
+        Service(aws.endpoint, queue_url, release=served, drain_delay=0) as service,
+        RawSender(service.address) as sender,
+    ):
         sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
         sender.wait_until_read()
         service.process.send_signal(signal.SIGTERM)
@@ -60,9 +66,10 @@ def test_a_request_in_flight_is_finished(aws: QueueProcess, sqs: "SQSClient", qu
     assert [body for body, _ in queues.drain(sqs, queue_url)] == [event]
 
 
-def test_while_draining(aws: QueueProcess, queue_url: str, event: bytes) -> None:
+@BOTH_SERVERS
+def test_while_draining(aws: QueueProcess, queue_url: str, event: bytes, served: Release) -> None:
     """The listener stays open: readyz says 503, webhooks get 503 with Connection: close, healthz says 200."""
-    with Service(aws.endpoint, queue_url, drain_delay=300) as service:
+    with Service(aws.endpoint, queue_url, release=served, drain_delay=300) as service:
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("Draining")
         with service.client() as client:
@@ -75,10 +82,13 @@ def test_while_draining(aws: QueueProcess, queue_url: str, event: bytes) -> None
         assert int(refused.headers["retry-after"]) >= 1
 
 
+@BOTH_SERVERS
 @pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
-def test_a_second_signal_ends_at_once(aws: QueueProcess, queue_url: str, event: bytes, second: signal.Signals) -> None:
+def test_a_second_signal_ends_at_once(
+    aws: QueueProcess, queue_url: str, event: bytes, second: signal.Signals, served: Release
+) -> None:
     """The process waits neither for the drain delay nor for a request in flight."""
-    patient = {"drain_delay": 300, "graceful_timeout": 300}
+    patient = {"release": served, "drain_delay": 300, "graceful_timeout": 300}
     with Service(aws.endpoint, queue_url, **patient) as service, RawSender(service.address) as sender:
         sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
         sender.wait_until_read()
@@ -88,10 +98,11 @@ def test_a_second_signal_ends_at_once(aws: QueueProcess, queue_url: str, event: 
     assert not [line for line in service.lines if "Traceback" in str(line)]
 
 
-def test_past_the_graceful_timeout(aws: QueueProcess, queue_url: str, event: bytes) -> None:
+@BOTH_SERVERS
+def test_past_the_graceful_timeout(aws: QueueProcess, queue_url: str, event: bytes, served: Release) -> None:
     """A webhook that is incomplete when APP_GRACEFUL_TIMEOUT ends gets 503 like the others, not uvicorn's 500."""
     with (
-        Service(aws.endpoint, queue_url, drain_delay=0, graceful_timeout=1) as service,
+        Service(aws.endpoint, queue_url, release=served, drain_delay=0, graceful_timeout=1) as service,
         RawSender(service.address) as sender,
     ):
         sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
@@ -119,13 +130,14 @@ def test_a_complete_webhook_past_the_graceful_timeout(stand_in: SqsStandIn, even
     assert [line["exception"] for line in service.lines if "exception" in line] == []
 
 
-def test_ctrl_c_does_not_wait_for_load_balancers(aws: QueueProcess, queue_url: str) -> None:
+@BOTH_SERVERS
+def test_ctrl_c_does_not_wait_for_load_balancers(aws: QueueProcess, queue_url: str, served: Release) -> None:
     """SIGINT comes from a person at a terminal, so there is no drain delay."""
-    with Service(aws.endpoint, queue_url, drain_delay=300) as service:
+    with Service(aws.endpoint, queue_url, release=served, drain_delay=300) as service:
         assert service.stop(signal.SIGINT) == 0
 
 
-@pytest.mark.parametrize("settings", [{}, {**READERS["h11"], "loop": "asyncio"}, {"accept": "one"}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"loop": "asyncio"}], ids=str)
 def test_stops_with_new_connections(
     stand_in: SqsStandIn, event: bytes, settings: dict[str, object], thorough: bool
 ) -> None:
@@ -158,10 +170,13 @@ def test_the_filter_drops_syns_alone() -> None:
             assert accepted.recv(5) == b"hello"
 
 
+@BOTH_SERVERS
 @pytest.mark.parametrize("other", [signal.SIGHUP, signal.SIGWINCH], ids=lambda sig: sig.name)
-def test_other_signals_are_no_second_one(stand_in: SqsStandIn, event: bytes, other: signal.Signals) -> None:
+def test_other_signals_are_no_second_one(
+    stand_in: SqsStandIn, event: bytes, other: signal.Signals, served: Release
+) -> None:
     """A terminal that closes or changes its size does not shorten the draining."""
-    with Service(stand_in.endpoint, stand_in.queue_url, drain_delay=300) as service:
+    with Service(stand_in.endpoint, stand_in.queue_url, release=served, drain_delay=300) as service:
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("Draining")
         service.process.send_signal(other)
@@ -177,11 +192,12 @@ def heed_hangups() -> Iterator[None]:
     signal.signal(signal.SIGHUP, before)
 
 
+@BOTH_SERVERS
 @pytest.mark.usefixtures("heed_hangups")
-def test_a_terminal_that_closes(stand_in: SqsStandIn, event: bytes) -> None:
+def test_a_terminal_that_closes(stand_in: SqsStandIn, event: bytes, served: Release) -> None:
     """SIGHUP as the first signal is a stop like Ctrl-C's: what is in flight is finished."""
     stand_in.hold("SendMessageBatch")
-    with Service(stand_in.endpoint, stand_in.queue_url, drain_delay=300) as service:
+    with Service(stand_in.endpoint, stand_in.queue_url, release=served, drain_delay=300) as service:
         load = threading.Thread(target=lambda: statuses.append(service.post(event).status_code))
         statuses: list[int] = []
         load.start()
@@ -194,10 +210,13 @@ def test_a_terminal_that_closes(stand_in: SqsStandIn, event: bytes) -> None:
     assert statuses == [200]
 
 
-def test_nohup(stand_in: SqsStandIn, event: bytes) -> None:
+@BOTH_SERVERS
+def test_nohup(stand_in: SqsStandIn, event: bytes, served: Release) -> None:
     """A service that has been started with SIGHUP ignored, as by nohup, ignores it."""
     command = ["bash", "-c", "trap '' HUP && exec \"$@\"", "bash", sys.executable, "-m", "app", "web"]
-    with Web(environment(stand_in.endpoint, stand_in.queue_url, drain_delay=0.1), command=command) as service:
+    with Web(
+        environment(stand_in.endpoint, stand_in.queue_url, release=served, drain_delay=0.1), command=command
+    ) as service:
         service.process.send_signal(signal.SIGHUP)
         assert service.post(event).status_code == 200
         assert service.stop() == 0

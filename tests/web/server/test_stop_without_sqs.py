@@ -7,7 +7,7 @@ import pytest
 
 from app.settings import NEWEST, Release
 from tests.harness.raw import RawSender
-from tests.harness.service import Service
+from tests.harness.service import ASGI, CALLBACKS, Service
 from tests.harness.sqs_stand_in import SqsStandIn
 
 # botocore makes two attempts, each of half of this time.
@@ -41,10 +41,11 @@ def test_a_second_signal(silent: SqsStandIn, second: signal.Signals) -> None:
         assert service.stop(second, STOP_SECONDS) == 0
 
 
-def test_a_second_signal_during_the_shutdown(stand_in: SqsStandIn, event: bytes) -> None:
+@pytest.mark.parametrize("served", [ASGI, CALLBACKS], ids=str)
+def test_a_second_signal_during_the_shutdown(stand_in: SqsStandIn, event: bytes, served: Release) -> None:
     """The process does not wait for a call to SQS any more whose sender has gone."""
     stand_in.hold("SendMessageBatch")
-    settings = {"drain_delay": 0, "graceful_timeout": 1, "sqs_timeout": SQS_SECONDS}
+    settings = {"release": served, "drain_delay": 0, "graceful_timeout": 1, "sqs_timeout": SQS_SECONDS}
     with Service(stand_in.endpoint, stand_in.queue_url, **settings) as service:
         with RawSender(service.address) as sender:
             sender.head(f"Content-Length: {len(event)}")

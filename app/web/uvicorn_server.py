@@ -1,0 +1,67 @@
+"""Serves an ASGI app by uvicorn as people install it, with this project's signals and drain (v01 to v10)."""
+
+import asyncio
+import logging
+import signal
+import socket
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+from loguru import logger
+
+
+class UvicornServer(uvicorn.Server):
+    """Drains and then stops after SIGTERM. Stops without a drain delay after SIGINT or SIGHUP.
+
+    A second SIGTERM or SIGINT ends the server at once. After signals, the exit code is 0. `drain` runs at the first
+    signal, while the server still listens. `started_as` is logged when the server listens.
+    """
+
+    def __init__(self, config: uvicorn.Config, drain: Callable[[], None], delay: float, started_as: str) -> None:
+        super().__init__(config)
+        self._drain, self._delay, self._started_as = drain, delay, started_as
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._signalled = False
+        self._closing: asyncio.Task[None] | None = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Passes a signal to the event loop. If it arrives before `startup`, the server stops right after `startup`."""
+        if self._loop is None:
+            self.should_exit = True
+        else:
+            self._loop.call_soon_threadsafe(self._on_signal, sig)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup sets it
+            signal.signal(signal.SIGHUP, self.handle_exit)
+        await super().startup(sockets)
+        if self.started:
+            logger.info("Listening on {}", self._started_as)
+
+    def _on_signal(self, sig: int) -> None:
+        if not self._signalled:
+            self._signalled = True
+            self._drain()
+            delay = self._delay if sig == signal.SIGTERM else 0
+            logger.info("Draining for {:g} s", delay)
+            asyncio.get_running_loop().call_later(delay, self._stop)
+        elif sig != signal.SIGHUP:  # the terminal has closed, which is no reason to end at once
+            logger.warning("Second signal: ending now")
+            self.should_exit = self.force_exit = True
+            for connection in list(self.server_state.connections):
+                connection.transport.abort()
+            self.lifespan.logger.setLevel(logging.CRITICAL)  # a cancelled lifespan would log a traceback
+            if self._closing is not None:
+                self._closing.cancel()
+
+    def _stop(self) -> None:
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Runs as a task, because uvicorn does not notice a second signal while it waits for the app's shutdown."""
+        self._closing = asyncio.create_task(super().shutdown(sockets))
+        await asyncio.wait([self._closing])
+        if not self._closing.cancelled():
+            self._closing.result()
