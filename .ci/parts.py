@@ -17,8 +17,10 @@ from loadtest.report import captions, cells, documents, readme, tables
 from loadtest.report.figures import PUBLISHED
 from local import lessons
 from local.settings import LocalSettings
+from tests.web.bounds import BOUNDS
 
 __all__ = [
+    "bounds",
     "capacity_text",
     "code",
     "diff",
@@ -37,6 +39,12 @@ __all__ = [
 def show(part: str) -> None:
     """Prints `part` into the document, between empty lines: without them, Markdown takes it for the comment's."""
     print(f"\n{part}\n")  # noqa: T201
+
+
+def bounds() -> str:
+    """What a client can do to the two servers. tests/web/test_uvicorn.py sees each outcome."""
+    rows = [f"| {one.what} | {one.ours} | {one.uvicorn} |" for one in BOUNDS]
+    return "\n".join(["| what a client does | from v11 on | v01 to v10, on uvicorn |", "|---|---|---|", *rows])
 
 
 def releases() -> str:
