@@ -2,6 +2,7 @@
 
 from app.billing.access import BillingAccess
 from app.settings import Settings
+from app.settings.gate import BODY_BYTES, KIB, MIB
 from app.sqs.limits import SendLimits
 
 
@@ -26,6 +27,5 @@ def billing_access(settings: Settings) -> BillingAccess:
 
 def send_limits(settings: Settings) -> SendLimits:
     """Returns the limits for clients that send to APP_SQS_QUEUE_URL."""
-    return SendLimits(
-        settings.sqs_timeout, settings.sqs_max_connections, settings.sqs_batches, settings.sqs_batch_bytes
-    )
+    batch_bytes = MIB if settings.max_body_bytes > BODY_BYTES else 256 * KIB  # of a queue that takes such a body
+    return SendLimits(settings.sqs_timeout, settings.sqs_max_connections, settings.sqs_batches, batch_bytes)

@@ -39,7 +39,7 @@ ZONES = 3
 SQS_SECONDS = 0.008
 # Calls in flight from one pod: the default of APP_SQS_BATCHES; always one on a FIFO queue.
 CALLS_IN_FLIGHT, FIFO_CALLS_IN_FLIGHT = 4, 1
-# The default of APP_SQS_BATCH_BYTES.
+# The longest batch of a queue with the default of APP_MAX_BODY_BYTES.
 BATCH_BYTES = 262_144
 # loadtest/events/default.json, the body of an attack; the others from tests/loadtest/test_capacity.py, on that body:
 BODY_BYTES = 5_686

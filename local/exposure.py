@@ -17,6 +17,5 @@ def warn(settings: Settings) -> None:
 
 def _exposed(settings: Settings) -> Iterator[str]:
     if not is_loopback(settings.host):
-        yield f"POST {PATH}, the probes, /docs and /openapi.json because of APP_HOST={settings.host}"
-    if settings.metrics_port is not None and not is_loopback(settings.metrics_host):
-        yield f"/metrics because of APP_METRICS_HOST={settings.metrics_host}"
+        metrics = "" if settings.metrics_port is None else ", /metrics"
+        yield f"POST {PATH}, the probes{metrics}, /docs and /openapi.json because of APP_HOST={settings.host}"

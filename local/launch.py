@@ -81,7 +81,7 @@ def start_web(
     run = replace(
         run,
         url=http_url(host, port),
-        metrics=f"{http_url(settings.metrics_host, metrics)}/metrics" if metrics else None,
+        metrics=f"{http_url(host, metrics)}/metrics" if metrics else None,
     )
     command = command or (INSTRUMENTED if instruments.chosen(given) else WEB)
     with child_process(command, variables, patience=0, output=log, errors=log) as process:

@@ -8,6 +8,7 @@ from pydantic.config import JsonDict
 from pydantic_settings import NoDecode
 
 KIB, MIB = 1024, 1024 * 1024
+BODY_BYTES = 245_760
 
 # An empty variable counts as not set. But an empty credential is an error: its Kubernetes Secret may lack the value.
 CREDENTIALS = (
@@ -52,10 +53,11 @@ class GateSettings(BaseModel):
         json_schema_extra={"allowed": "names of a–z, 0–9 and _, separated by commas"},
     )
     max_body_bytes: int = Field(
-        245_760,
+        BODY_BYTES,
         ge=1,
         le=MIB - 4 * KIB,
-        description="Maximum bytes of a webhook's body. SQS accepts 1 MiB with attributes; emulators accept 256 KiB.",
+        description="Maximum bytes of a webhook's body. SQS accepts 1 MiB with attributes; emulators accept 256 KiB."
+        " With more than the default, batches (v09 to v11) are longer as well, up to 1 MiB.",
     )
     body_timeout: float = Field(
         10.0, gt=0, le=300, description="Maximum seconds until the complete body of a webhook has arrived."

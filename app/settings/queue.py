@@ -7,8 +7,6 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from app.errors import ConfigurationError
 
-KIB, MIB = 1024, 1024 * 1024
-
 
 def with_host(url: str) -> str:
     """Returns `url` unchanged. Raises ValueError if `url` has no host, or a port outside 1 to 65,535."""
@@ -40,12 +38,6 @@ class QueueSettings(BaseModel):
     )
     sqs_batches: int = Field(
         4, ge=1, le=64, description="Maximum SendMessageBatch calls in flight (v09 to v11); always 1 on a FIFO queue."
-    )
-    sqs_batch_bytes: int = Field(
-        256 * KIB,
-        ge=1,
-        le=MIB,
-        description="Maximum size of a batch in bytes (v09 to v11). SQS accepts 1 MiB; emulators accept 256 KiB.",
     )
 
     def require_queue_url(self) -> str:

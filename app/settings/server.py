@@ -55,13 +55,10 @@ class ServerSettings(BaseModel):
     log_format: Literal["auto", "json", "text"] = Field(
         "auto", description="Format of the log: JSON lines or text. auto: text on a terminal, else JSON."
     )
-    metrics_host: str = Field(
-        "127.0.0.1", description="Address on which /metrics listens for Prometheus. In a container, set 0.0.0.0."
-    )
     metrics_port: int | None = Field(
         None,
         ge=0,
         le=65535,
-        description="Port on which a separate thread serves /metrics for Prometheus; 0 picks a free port. Not set: no"
-        " /metrics.",
+        description="Port on APP_HOST on which a separate thread serves /metrics for Prometheus; 0 picks a free port."
+        " Not set: no /metrics.",
     )

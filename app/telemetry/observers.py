@@ -164,7 +164,7 @@ def exported(observers: Observers[Record], settings: Settings) -> Iterator[int |
             from app.telemetry.metrics.prometheus import served  # imported only if APP_METRICS_PORT is set
 
             instruments = observers.metrics.instruments
-            port = stack.enter_context(served(instruments, settings.metrics_host, settings.metrics_port))
+            port = stack.enter_context(served(instruments, settings.host, settings.metrics_port))
         if observers.metrics is not None and otlp_wanted(_METRICS):
             from app.telemetry.metrics.otlp import pushed  # imported only if metrics go to a collector
 

@@ -5,6 +5,7 @@ import re
 import yaml
 
 from app import __version__
+from app.composition import send_limits
 from app.settings import Settings
 from app.settings.text import unknown_variables, variable
 from tests.deploy import policy
@@ -88,7 +89,7 @@ def test_the_queues_of_the_template_take_the_longest_webhook() -> None:
     sizes = [int(_members(queue["Properties"])["MaximumMessageSize"].value) for queue in queues]
     web, _ = policy.environment(rendered("aws", ()), policy.named(rendered("aws", ()), "Deployment", "web"))
     assert min(sizes) >= int(web["APP_MAX_BODY_BYTES"]) + 4 * 1024
-    assert min(sizes) >= int(web["APP_SQS_BATCH_BYTES"])
+    assert min(sizes) >= send_limits(Settings(max_body_bytes=int(web["APP_MAX_BODY_BYTES"]))).call_bytes
 
 
 def _members(node: yaml.Node | None) -> dict[str, yaml.Node]:

@@ -338,6 +338,6 @@ def test_messages_of_a_mebibyte(sqs: SqsStandIn, event: bytes, release: Release)
     body = json.dumps(json.loads(event) | {"padding": ""}).encode()
     body = json.dumps(json.loads(event) | {"padding": "x" * (longest - len(body))}).encode()
     assert len(body) == longest
-    with serving(sqs, event, release, max_body_bytes=longest, sqs_batch_bytes=MIB) as (service, _):
+    with serving(sqs, event, release, max_body_bytes=longest) as (service, _):
         assert service.post(body).status_code == 200
     assert sqs.messages == [body.decode()]

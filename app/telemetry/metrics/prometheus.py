@@ -58,7 +58,7 @@ def served(instruments: Sequence[Instrument], host: str, port: int) -> Iterator[
         server = scrape_server(host, port, registry)
     except (OSError, OverflowError, UnicodeError) as error:
         raise ConfigurationError(
-            f"APP_METRICS_HOST={host}, APP_METRICS_PORT={port}: cannot listen there: {error};"
+            f"APP_HOST={host}, APP_METRICS_PORT={port}: cannot listen there: {error};"
             " allowed are an address of this machine and a free port (0 chooses one)"
         ) from None
     thread = threading.Thread(target=server.serve_forever, daemon=True)

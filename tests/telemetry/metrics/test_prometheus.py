@@ -83,7 +83,7 @@ def test_a_port_that_is_taken() -> None:
 
 def test_no_address_of_this_machine() -> None:
     """The error for a wrong host is one line, too."""
-    with pytest.raises(ConfigurationError, match="APP_METRICS_HOST=192"), served([], "192.0.2.1", 0):
+    with pytest.raises(ConfigurationError, match="APP_HOST=192"), served([], "192.0.2.1", 0):
         pass
 
 

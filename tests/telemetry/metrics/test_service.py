@@ -177,4 +177,4 @@ def test_a_port_that_is_taken(sqs: SqsStandIn) -> None:
         command = [sys.executable, "-m", "app", "web"]
         ended = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
     assert ended.returncode == 2
-    assert ended.stderr.startswith("error: APP_METRICS_HOST=127.0.0.1, APP_METRICS_PORT=")
+    assert ended.stderr.startswith("error: APP_HOST=127.0.0.1, APP_METRICS_PORT=")
