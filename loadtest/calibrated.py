@@ -89,9 +89,9 @@ def _release(release: Release, timeout: dict[str, str], overhead: dict[str, str]
 
 
 def _cases(factor: float, timeout: dict[str, str], overhead: dict[str, str]) -> list[Case]:
-    python = {"APP_LOOP": "asyncio", "APP_HTTP": "h11"}
+    python = {"UVICORN_LOOP": "asyncio", "UVICORN_HTTP": "h11"}
     releases = [_release(release, timeout, overhead) for release in subject.QUEUEING]
-    slow = subject.release(SPEED, f"{SPEED}, asyncio and h11", **timeout, **overhead, **python)
+    slow = subject.by_uvicorn(SPEED, f"{SPEED}, asyncio and h11", **timeout, **overhead, **python)
     sustained = Load(rate=round(200 / factor), duration_s=240 * factor, timeout_s=30 * factor)
     return [
         *(Case("calibrated", what, "burst", dilated(factor)) for what in (do_nothing(**overhead), slow, *releases)),

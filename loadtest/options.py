@@ -74,8 +74,8 @@ def parser() -> argparse.ArgumentParser:
         description="One attack with vegeta, after one webhook as a check. Without --url it starts queue, added latency"
         " and a release under the budget. Exit code: 0 the audit holds, 1 it does not, 2 set-up failed.",
         epilog="APP_… variables about how the service runs are passed to the release, as in"
-        " APP_LOOP=asyncio loadtest/attack.sh; a line lists them. With --url, APP_BASIC_AUTH_USERNAME and _PASSWORD are"
-        " sent (demo, demo).",
+        " APP_SQS_BATCHES=2 loadtest/attack.sh; a line lists them. With --url, APP_BASIC_AUTH_USERNAME and _PASSWORD"
+        " are sent (demo, demo).",
     )
     _load(result)
     _here(result)

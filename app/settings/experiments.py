@@ -3,8 +3,6 @@
 A deployment needs none of these settings.
 """
 
-from typing import Literal
-
 from pydantic import BaseModel, Field
 
 
@@ -22,8 +20,4 @@ class ExperimentSettings(BaseModel):
         le=1024,
         description="Maximum connections in the pool of the SQS client. Not set: botocore's 10 (v02 to v07) or 64"
         " (v08, v09). Later releases open a connection for each call in flight. Lessons v06 and v08.",
-    )
-    loop: Literal["uvloop", "asyncio"] = Field("uvloop", description="Event loop. The talk's tip: uvloop.")
-    http: Literal["httptools", "h11"] = Field(
-        "httptools", description="HTTP parser (v01 to v10). The talk's tip: httptools."
     )

@@ -49,8 +49,7 @@ def run(
     """
     CLOCK.set(clock)
     _require_open_files(settings.worker_concurrency)
-    factory = uvloop.new_event_loop if settings.loop == "uvloop" else asyncio.new_event_loop
-    with asyncio.Runner(loop_factory=factory) as runner, suppress(asyncio.CancelledError):
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, suppress(asyncio.CancelledError):
         runner.run(_run(settings, open_process, observers, prefetch, retry))
 
 

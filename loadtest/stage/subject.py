@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import NamedTuple
@@ -31,8 +31,7 @@ INHERITED = tuple(
     f"APP_{name}"
     for name in (
         *("THREADPOOL_TOKENS",),
-        *("LOOP", "GC", "HTTP", "ACCEPT", "MAX_CONNECTIONS"),
-        *("HEAD_TIMEOUT", "KEEP_ALIVE_TIMEOUT", "MAX_IN_FLIGHT", "MAX_WAIT"),
+        *("MAX_CONNECTIONS", "HEAD_TIMEOUT", "KEEP_ALIVE_TIMEOUT", "MAX_IN_FLIGHT", "MAX_WAIT"),
         *("LOG_LEVEL", "MAX_BODY_BYTES", "BODY_TIMEOUT", "MAX_BUFFERED_BYTES"),
         *("SQS_TIMEOUT", "SQS_MAX_CONNECTIONS", "SQS_BATCHES"),
     )
@@ -84,6 +83,13 @@ def release(release: Release, name: str | None = None, **flags: str) -> AttackSu
     inherited = {name: os.environ[name] for name in INHERITED if os.environ.get(name)}
     command = INSTRUMENTED if instruments.chosen(flags) else WEB
     return AttackSubject(name or release.value, [sys.executable, "-m", *command], inherited | flags, release.value)
+
+
+def by_uvicorn(of: Release, name: str, **flags: str) -> AttackSubject:
+    """The release by uvicorn's own command, which reads its options from variables UVICORN_…. It has no drain."""
+    command = [sys.executable, "-m", "uvicorn", "--factory", "profiles.instruments.wrapped:create_app"]
+    flags = {"UVICORN_ACCESS_LOG": "0"} | flags
+    return replace(release(of, name, **flags), command=command, port="UVICORN_PORT")
 
 
 def used() -> list[str]:

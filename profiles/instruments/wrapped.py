@@ -10,8 +10,9 @@ import boto3
 from fastapi import FastAPI
 
 from app.errors import ConfigurationError
-from app.settings import Settings
+from app.settings import Settings, load_settings
 from app.sqs.group_commit import GroupCommit
+from app.telemetry.logging import configure_logging
 from app.telemetry.observers import Observers
 from app.telemetry.record import WebhookRecord
 from app.web import main
@@ -22,8 +23,14 @@ from profiles.instruments.overhead import Overhead
 from profiles.instruments.timeline import Callbacks, recorded
 
 
-def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
-    """Returns the application of `app.web.main.create_app`, with instruments. Raises ConfigurationError as it does."""
+def create_app(settings: Settings | None = None, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
+    """Returns the application of `app.web.main.create_app`, with instruments. Raises ConfigurationError as it does.
+
+    `settings`: None reads the environment, as for `uvicorn --factory profiles.instruments.wrapped:create_app`.
+    """
+    if settings is None:
+        settings = load_settings()
+        configure_logging(settings)
     app = main.create_app(settings, observers)
     door = Service.of(app).door
     if milliseconds := float(os.environ.get(OVERHEAD_MS, "0")):

@@ -52,11 +52,13 @@ def test_an_attack_leaves_its_results(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_closed_loop_on_a_quarter_of_a_core(tmp_path: Path) -> None:
     """--users, --budget and a flag of the service take effect."""
-    ended = attack("--users", "4", "--duration", "1s", "--budget", "capped", "--out", str(tmp_path), APP_LOOP="asyncio")
+    ended = attack(
+        "--users", "4", "--duration", "1s", "--budget", "capped", "--out", str(tmp_path), APP_SQS_BATCHES="2"
+    )
     assert ended.returncode == 0, ended.stderr
     measured = meta(tmp_path)
     assert measured["load"]["users"] == 4
-    assert measured["flags"]["APP_LOOP"] == "asyncio"
+    assert measured["flags"]["APP_SQS_BATCHES"] == "2"
     assert measured["used"]["budget"] == "capped"
     assert ("NOT CAPPED" in ended.stdout) is not measured["used"]["limited"]
 
@@ -81,13 +83,13 @@ def test_what_a_deployment_has_exported_does_not_reach_the_attack(tmp_path: Path
     ended = attack(
         *("--release", "v08_native_async", *SHORT, "--queue", "embedded", "--out", str(tmp_path)),
         **EXPORTED,
-        APP_HTTP="h11",
+        APP_SQS_BATCHES="2",
         APP_SQS_TIMEOUT="5",
     )
     assert ended.returncode == 0, ended.stderr
-    assert meta(tmp_path)["flags"] == {"APP_HTTP": "h11", "APP_SQS_TIMEOUT": "5"}
+    assert meta(tmp_path)["flags"] == {"APP_SQS_BATCHES": "2", "APP_SQS_TIMEOUT": "5"}
     ignored = ", ".join(sorted(name for name in EXPORTED if name.startswith("APP_")))
-    assert f"APP_ variables used: APP_HTTP=h11, APP_SQS_TIMEOUT=5; ignored: {ignored}\n" in ended.stderr
+    assert f"APP_ variables used: APP_SQS_BATCHES=2, APP_SQS_TIMEOUT=5; ignored: {ignored}\n" in ended.stderr
     written = [file.read_bytes() for file in tmp_path.iterdir()]
     assert not any(b"s3cret" in text for text in (*written, ended.stdout.encode(), ended.stderr.encode()))
 
@@ -99,13 +101,13 @@ def test_what_a_deployment_has_exported_does_not_reach_the_history(
     """history.json is committed: it must contain no secret and no address."""
     for name, value in EXPORTED.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("APP_LOOP", "asyncio")
+    monkeypatch.setenv("APP_SQS_BATCHES", "2")
     case = Case(
         "published", subject.release(Release.V09_GROUP_COMMIT), "none", Load(rate=50, duration_s=0.5, timeout_s=30)
     )
     interleaved.run("history: a test", [case], 1, tmp_path / "history.json", interleaved.environment())
     written = (tmp_path / "history.json").read_text()
-    assert '"flags":{"APP_LOOP":"asyncio"}' in written
+    assert '"flags":{"APP_SQS_BATCHES":"2"}' in written
     assert not any(value in written for name, value in EXPORTED.items() if "PASSWORD" in name or "URL" in name)
 
 
@@ -151,10 +153,10 @@ def test_a_service_at_a_url_is_audited_too(aws: QueueProcess, sqs: "SQSClient", 
         ended = attack(*there, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint, **credentials)
         assert ended.returncode == 0, ended.stderr
         assert HOLDS.search(ended.stdout)
-        unaudited = attack(*there, **credentials, APP_HTTP="h11")
+        unaudited = attack(*there, **credentials, APP_SQS_BATCHES="2")
         refused = attack(*there)
     assert (unaudited.returncode, "audit: not made" in unaudited.stdout) == (0, True)
-    line = "APP_ variables used: APP_BASIC_AUTH_PASSWORD, APP_BASIC_AUTH_USERNAME; ignored: APP_HTTP\n"
+    line = "APP_ variables used: APP_BASIC_AUTH_PASSWORD, APP_BASIC_AUTH_USERNAME; ignored: APP_SQS_BATCHES\n"
     assert line in unaudited.stderr
     assert refused.returncode == 2
     assert "answered 401" in refused.stderr

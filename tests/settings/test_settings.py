@@ -26,7 +26,7 @@ def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
         ("APP_PORT", "abc", "0 to 65,535"),
         ("APP_PORT", "65536", "0 to 65,535"),
         ("APP_RELEASE", "v99_magic", ", ".join(Release)),
-        ("APP_LOOP", "trio", "uvloop, asyncio"),
+        ("APP_LOG_FORMAT", "xml", "auto, json, text"),
         ("APP_DOCS", "perhaps", "0, 1"),
         ("APP_MAX_BODY_BYTES", "1044481", "1 to 1,044,480"),
         ("APP_BODY_TIMEOUT", "0", "more than 0, at most 300"),

@@ -38,7 +38,7 @@ def stage() -> Iterator[Stage]:
         tls.load_cert_chain(files.certificate, files.key)
         sqs = stack.enter_context(FaultySqs(tls))
         limits = {"sqs_timeout": SECONDS, "body_timeout": 4, "head_timeout": 4, "max_wait": 0}
-        variables = environment(sqs.endpoint, sqs.queue_url, loop="uvloop", **limits)
+        variables = environment(sqs.endpoint, sqs.queue_url, **limits)
         command = [sys.executable, "-m", "tests.harness.garbage", "web"]
         service = stack.enter_context(Web(variables | {"AWS_CA_BUNDLE": str(files.bundle)}, command=command))
         stage = Stage(service, sqs)

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 
-import psutil
 import pytest
 from anyio.to_thread import current_default_thread_limiter
 from starlette.applications import Starlette
@@ -19,34 +18,13 @@ from app.web.server import graceful, listener
 from app.web.server.acceptor import Acceptor
 from app.web.server.graceful import GracefulServer
 from app.web.server.serve import HTTP, uvicorn_config
-from loadtest.stage.queues import QueueProcess
-from tests.harness.service import ASGI, Service
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="a process's libraries are read from /proc")
-@pytest.mark.parametrize(
-    ("settings", "loaded"),
-    [
-        ({}, {"uvloop": True, "httptools": True}),
-        ({"loop": "asyncio"}, {"uvloop": False, "httptools": True}),
-        ({"http": "h11"}, {"uvloop": True, "httptools": False}),
-    ],
-    ids=str,
-)
-def test_loop_and_parser(
-    aws: QueueProcess, queue_url: str, settings: dict[str, object], loaded: dict[str, bool]
-) -> None:
-    """APP_LOOP and APP_HTTP decide which libraries the process loads. (v10 needs httptools for SQS.)"""
-    with Service(aws.endpoint, queue_url, release=Release.V09_GROUP_COMMIT, **settings) as service:
-        libraries = [mapped.path for mapped in psutil.Process(service.process.pid).memory_maps()]
-    assert {name: any(f"/{name}/" in path for path in libraries) for name in loaded} == loaded
+from tests.harness.service import ASGI
 
 
 def test_the_options_of_uvicorn() -> None:
     """uvicorn gets these options. A test could see their effect only after a time-out."""
     settings = Settings.model_validate({"release": ASGI, "keep_alive_timeout": 11, "graceful_timeout": 13})
-    config = uvicorn_config(create_app(settings), settings, "auto")
+    config = uvicorn_config(create_app(settings), settings)
     assert (config.timeout_keep_alive, config.timeout_graceful_shutdown) == (11, 13)
 
 
@@ -54,7 +32,7 @@ def test_web_concurrency(monkeypatch: pytest.MonkeyPatch) -> None:
     """uvicorn's variable for its own command line is not read: one process serves, and any value of it is fine."""
     monkeypatch.setenv("WEB_CONCURRENCY", "foo")
     settings = Settings()
-    assert uvicorn_config(create_app(settings), settings, "auto").workers == 1
+    assert uvicorn_config(create_app(settings), settings).workers == 1
 
 
 def test_the_server_tunes_the_collector(monkeypatch: pytest.MonkeyPatch) -> None:

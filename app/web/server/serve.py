@@ -19,11 +19,10 @@ HTTP = "app.web.server.protocol:BoundedHttpToolsProtocol"
 CALLBACKS = "app.web.server.protocol_callbacks:CallbackProtocol"  # for a release without ASGI
 
 
-def uvicorn_config(app: ASGIApp, settings: Settings, http: str) -> uvicorn.Config:
+def uvicorn_config(app: ASGIApp, settings: Settings, http: str = "auto") -> uvicorn.Config:
     """Returns uvicorn's configuration. Its options do not depend on the environment. `http`: the protocol."""
     return uvicorn.Config(
         app,
-        loop=settings.loop,
         http=http,
         ws="none",
         lifespan="on",
@@ -45,7 +44,7 @@ def serve_by_uvicorn(app: ASGIApp, settings: Settings, *, drain: Callable[[], No
     open_files.raise_limit()
     listening = listener.bind(settings)
     started_as = listener.described(listening, settings.release)
-    config = uvicorn_config(app, settings, settings.http)
+    config = uvicorn_config(app, settings)
     UvicornServer(config, drain, settings.drain_delay, started_as).run(sockets=[listening])
 
 

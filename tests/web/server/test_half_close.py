@@ -17,10 +17,10 @@ BOUND = 20
 pytestmark = pytest.mark.usefixtures("held")
 
 
-@pytest.fixture(scope="module", params=["uvloop", pytest.param("asyncio", marks=pytest.mark.slow)])
-def service(stand_in: SqsStandIn, request: pytest.FixtureRequest) -> Iterator[Service]:
+@pytest.fixture(scope="module")
+def service(stand_in: SqsStandIn) -> Iterator[Service]:
     limits = {"max_connections": BOUND, "sqs_timeout": 60, "max_wait": 0, "body_timeout": 60}
-    with Service(stand_in.endpoint, stand_in.queue_url, loop=request.param, **limits) as service:
+    with Service(stand_in.endpoint, stand_in.queue_url, **limits) as service:
         yield service
 
 

@@ -16,9 +16,9 @@ WITHOUT_CREDENTIALS = f"{HEAD}Transfer-Encoding: chunked\r\n\r\n".encode()
 pytestmark = pytest.mark.usefixtures("held")
 
 
-@pytest.fixture(scope="module", params=["uvloop", "asyncio"])
-def service(stand_in: SqsStandIn, request: pytest.FixtureRequest) -> Iterator[Service]:
-    with Service(stand_in.endpoint, stand_in.queue_url, loop=request.param, sqs_timeout=60) as service:
+@pytest.fixture(scope="module")
+def service(stand_in: SqsStandIn) -> Iterator[Service]:
+    with Service(stand_in.endpoint, stand_in.queue_url, sqs_timeout=60) as service:
         yield service
 
 

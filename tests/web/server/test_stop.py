@@ -31,12 +31,9 @@ def stand_in() -> Iterator[SqsStandIn]:
         yield started
 
 
-@pytest.mark.parametrize("settings", [{}, pytest.param({"loop": "asyncio"}, marks=pytest.mark.slow)], ids=str)
-def test_sigterm_under_load(
-    aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, settings: dict[str, object]
-) -> None:
+def test_sigterm_under_load(aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
     """Webhooks before the listener closes get 200 or 503, without resets if the kernel allows it; exit code 0."""
-    with Service(aws.endpoint, queue_url, drain_delay=3, sqs_timeout=60, **settings) as service:
+    with Service(aws.endpoint, queue_url, drain_delay=3, sqs_timeout=60) as service:
         load = Load(service.address, event)
         load.wait_for_answers(50)
         code = service.stop()
@@ -137,13 +134,10 @@ def test_ctrl_c_does_not_wait_for_load_balancers(aws: QueueProcess, queue_url: s
         assert service.stop(signal.SIGINT) == 0
 
 
-@pytest.mark.parametrize("settings", [{}, {"loop": "asyncio"}], ids=str)
-def test_stops_with_new_connections(
-    stand_in: SqsStandIn, event: bytes, settings: dict[str, object], thorough: bool
-) -> None:
+def test_stops_with_new_connections(stand_in: SqsStandIn, event: bytes, thorough: bool) -> None:
     """Every sender that is connected when the listener closes gets its answer; in test-all three times in a row."""
     for _ in range(3 if thorough else 1):
-        with Service(stand_in.endpoint, stand_in.queue_url, drain_delay=0, **settings) as service:
+        with Service(stand_in.endpoint, stand_in.queue_url, drain_delay=0) as service:
             load = Load(service.address, event, SENDERS, keep_alive=False)
             load.wait_for_answers(2 * SENDERS)
             code = service.stop()
