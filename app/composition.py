@@ -25,7 +25,8 @@ def billing_access(settings: Settings) -> BillingAccess:
     )
 
 
-def send_limits(settings: Settings) -> SendLimits:
-    """Returns the limits for clients that send to APP_SQS_QUEUE_URL."""
+def send_limits(settings: Settings, connections: int = 10) -> SendLimits:
+    """Returns the limits for clients that send to APP_SQS_QUEUE_URL. `connections`: for the clients of the AWS SDK."""
     batch_bytes = MIB if settings.max_body_bytes > BODY_BYTES else 256 * KIB  # of a queue that takes such a body
-    return SendLimits(settings.sqs_timeout, settings.sqs_max_connections, settings.sqs_batches, batch_bytes)
+    connections = settings.sqs_max_connections or connections
+    return SendLimits(settings.sqs_timeout, connections, settings.sqs_batches, batch_bytes)

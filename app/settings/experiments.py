@@ -11,13 +11,13 @@ class ExperimentSettings(BaseModel):
         None,
         ge=1,
         le=1000,
-        description="Maximum threads for blocking work (v01 to v07). Not set: 40, 100 or 200, depending on the release."
-        " Lessons v04 and v07.",
+        description="Maximum threads for blocking work (v01 to v07). Not set: TOKENS of the release. Lessons v04 and"
+        " v07.",
     )
     sqs_max_connections: int | None = Field(
         None,
         ge=1,
         le=1024,
-        description="Maximum connections in the pool of the SQS client. Not set: botocore's 10 (v02 to v07) or 64"
-        " (v08, v09). Later releases open a connection for each call in flight. Lessons v06 and v08.",
+        description="Maximum connections in the pool of the SQS client (v02 to v09). Not set: CONNECTIONS of the"
+        " release. Later releases open a connection for each call in flight. Lessons v06 and v08.",
     )

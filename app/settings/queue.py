@@ -37,7 +37,7 @@ class QueueSettings(BaseModel):
         description="Maximum seconds from the complete body to SQS's acknowledgement, including waiting and retries.",
     )
     sqs_batches: int = Field(
-        4, ge=1, le=64, description="Maximum SendMessageBatch calls in flight (v09 to v11); always 1 on a FIFO queue."
+        4, ge=1, le=64, description="Maximum SendMessageBatch calls in flight (from v09 on); always 1 on a FIFO queue."
     )
 
     def require_queue_url(self) -> str:

@@ -1,6 +1,21 @@
-"""Lists the releases of the optimisation history, which are the values of APP_RELEASE."""
+"""Lists the releases of the optimisation history, the values of APP_RELEASE, with the facts that they state."""
 
+import ast
 from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_MODULES = Path(__file__).parents[1] / "web" / "releases"
+# What a release states about itself, with the value if it states nothing.
+FACTS: dict[str, Any] = {
+    "VERSION": None,  # in CHANGELOG.md
+    "ENQUEUES": True,  # it sends events to SQS; otherwise, it does the billing work itself
+    "CLIENT": None,  # of SQS: the AWS SDK's, built `per request` or `shared` by them, or this project's `lean` one
+    "TOKENS": None,  # threads for blocking work; None if the release needs none
+    "CONNECTIONS": None,  # in the pool of the AWS SDK's client
+    "SERVER": "uvicorn",  # or `ours`, which calls `receive` without ASGI
+}
 
 
 class Release(StrEnum):
@@ -23,27 +38,19 @@ class Release(StrEnum):
         return next((release for release in cls if release.value.partition("_")[0] == value), None)
 
     @property
-    def published(self) -> bool:
-        """True for the releases of the published talk and blog post. This project has added v08 to v11."""
-        return self < Release.V08_NATIVE_ASYNC
+    def facts(self) -> dict[str, Any]:
+        """The value of each of FACTS. Reads the module's source, because an import would load its libraries."""
+        return _facts(self.value)
+
+    @property
+    def version(self) -> str:
+        """The version of this release in CHANGELOG.md, for example 0.1.0 for v01."""
+        return str(self.facts["VERSION"])
 
     @property
     def enqueues(self) -> bool:
         """True if the release sends wanted events to SQS before it answers 200. v01 does the billing work instead."""
-        return self is not Release.V01_INLINE
-
-    @property
-    def direct(self) -> bool:
-        """True if the release cannot use a proxy for SQS. Behind a proxy, `python -m app web` then does not start."""
-        return self >= Release.V10_LEAN_CLIENT
-
-    @property
-    def keeps_sdk_client(self) -> bool:
-        """True if the release builds one client of the AWS SDK at the start, and uses it until the process ends.
-
-        A client that is built while there are no credentials never looks for them again.
-        """
-        return Release.V06_SHARED_QUEUE <= self < Release.V10_LEAN_CLIENT
+        return bool(self.facts["ENQUEUES"])
 
     @property
     def accepted(self) -> str:
@@ -51,12 +58,36 @@ class Release(StrEnum):
         return "queued" if self.enqueues else "processed"
 
     @property
-    def version(self) -> str:
-        """The version of this release in CHANGELOG.md: 0.1.0 for v01, 1.0.0 for v10, 1.4.0 for v11."""
-        if self is Release.V11_WITHOUT_ASGI:
-            return "1.4.0"
-        major, minor = divmod(int(self.value[1:3]), 10)
-        return f"{major}.{minor}.0"
+    def published(self) -> bool:
+        """True for the releases of the published talk and blog post. Only they need threads."""
+        return self.facts["TOKENS"] is not None
+
+    @property
+    def direct(self) -> bool:
+        """True if the release cannot use a proxy for SQS. Behind a proxy, `python -m app web` then does not start."""
+        return bool(self.facts["CLIENT"] == "lean")
+
+    @property
+    def keeps_sdk_client(self) -> bool:
+        """True if the release builds one client of the AWS SDK at the start, and uses it until the process ends.
+
+        A client that is built while there are no credentials never looks for them again.
+        """
+        return bool(self.facts["CLIENT"] == "shared")
+
+    @property
+    def needs_asgi(self) -> bool:
+        """True if the release is an ASGI application, which uvicorn serves."""
+        return bool(self.facts["SERVER"] == "uvicorn")
+
+
+@cache
+def _facts(module: str) -> dict[str, Any]:
+    found = dict(FACTS)
+    for node in ast.parse((_MODULES / f"{module}.py").read_text()).body:
+        if isinstance(node, ast.Assign) and isinstance(name := node.targets[0], ast.Name) and name.id in FACTS:
+            found[name.id] = ast.literal_eval(node.value)
+    return found
 
 
 NEWEST = list(Release)[-1]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
-from botocore.endpoint import MAX_POOL_CONNECTIONS
 from botocore.exceptions import BotoCoreError
 from loguru import logger
 
@@ -97,8 +96,8 @@ class BlockingQueue:
 def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall = unobserved) -> BlockingQueue:
     """Returns the queue with a client of boto3's default session. Makes no call to SQS.
 
-    By default, botocore's connection pool has ten connections, as presumably in the service of the talk. If more
-    threads need a connection, botocore opens more connections, and closes those that the pool has no room for.
+    If more threads than `limits.connections` need a connection, botocore opens more connections, and closes those that
+    its pool has no room for. By default, a pool has ten connections, as presumably in the service of the talk.
     `observe` receives the record of each call, in the thread that made the call.
     The deadline is only approximate: botocore has separate time-outs for connecting and reading, and for each attempt.
     Raises QueueUnavailable if the source of the credentials fails.
@@ -107,7 +106,7 @@ def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall 
     config = Config(
         connect_timeout=attempt_timeout,
         read_timeout=attempt_timeout,
-        max_pool_connections=limits.connections or MAX_POOL_CONNECTIONS,
+        max_pool_connections=limits.connections,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
     try:

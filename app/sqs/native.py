@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from types_aiobotocore_sqs import SQSClient
 
 ATTEMPTS = 3
-CONNECTIONS = 64
 # Number of connections that `warm` opens. Each one costs a TLS handshake, and 500 webhooks per second need eight.
 WARM_CONNECTIONS = 8
 WARM_SECONDS = 3.0
@@ -116,7 +115,7 @@ def client_config(limits: SendLimits) -> AioConfig:
         # connection that a NAT gateway or a load balancer has forgotten without a reset.
         connect_timeout=limits.deadline / ATTEMPTS,
         read_timeout=limits.deadline / ATTEMPTS,
-        max_pool_connections=limits.connections or CONNECTIONS,
+        max_pool_connections=limits.connections,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
 

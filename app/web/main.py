@@ -38,7 +38,7 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
     observers = observers or Observers()
     admission = Admission(settings)
     gate = Gate(settings, admission, observers, WebhookLines(settings).log)
-    door = _door(release, gate)
+    door = None if settings.release.needs_asgi else _door(release, gate)
     app = FastAPI(
         title="invoice-webhook",
         version=__version__,
@@ -64,10 +64,8 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
     return app
 
 
-def _door(release: ReleaseModule, gate: Gate) -> "CallbackDoor | None":
+def _door(release: ReleaseModule, gate: Gate) -> "CallbackDoor":
     """Returns the door for the webhooks of a release without ASGI. FastAPI serves those that the door cannot serve."""
-    if not hasattr(release, "WITHOUT_ASGI"):
-        return None
     from app.web.callbacks import CallbackDoor  # imported only for a release without ASGI
 
     return CallbackDoor(gate, release.receive)

@@ -41,10 +41,9 @@ class Service:
         """The address in APP_SQS_QUEUE_URL. Raises ConfigurationError if APP_SQS_QUEUE_URL is not set."""
         return QueueAddress.at(self.settings.require_queue_url())
 
-    @cached_property
-    def limits(self) -> SendLimits:
-        """The limits of the client that sends to the queue."""
-        return send_limits(self.settings)
+    def limits(self, connections: int = 10) -> SendLimits:
+        """Returns the limits of the client that sends to the queue. APP_SQS_MAX_CONNECTIONS overrides `connections`."""
+        return send_limits(self.settings, connections)
 
     @cached_property
     def billing(self) -> BillingAccess:

@@ -13,7 +13,7 @@ import blockbuster.blockbuster
 from blockbuster import BlockBuster
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.settings import Release, load_settings
+from app.settings import load_settings
 from app.telemetry.logging import configure_logging
 from app.web.main import create_app
 from app.web.server.serve import serve, serve_by_uvicorn
@@ -56,8 +56,9 @@ def main() -> None:
     settings = load_settings()
     configure_logging(settings)
     app = create_app(settings)
-    by_uvicorn = settings.release < Release.V11_WITHOUT_ASGI
-    (serve_by_uvicorn if by_uvicorn else serve)(Strict(app), settings, drain=Service.of(app).admission.drain)
+    (serve_by_uvicorn if settings.release.needs_asgi else serve)(
+        Strict(app), settings, drain=Service.of(app).admission.drain
+    )
 
 
 if __name__ == "__main__":

@@ -30,6 +30,8 @@ from app.web.service import Service
 from app.web.threads import set_tokens
 from app.web.webhook import Answer, Processed, ignored, processed, read_event
 
+VERSION = "0.1.0"
+ENQUEUES = False
 TOKENS = 40
 router = APIRouter()
 Usage = dict[Billable, Coverage]

@@ -18,7 +18,10 @@ from app.web.service import Service
 from app.web.threads import set_tokens
 from app.web.webhook import Answer, ignored, queued, read_event
 
+VERSION = "0.5.0"
+CLIENT = "per request"
 TOKENS = 100
+CONNECTIONS = 10
 router = APIRouter()
 
 
@@ -26,13 +29,13 @@ router = APIRouter()
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     service = Service.of(app)
     set_tokens(service.settings.threadpool_tokens or TOKENS)
-    BlockingQueue.warm(service.queue, service.limits)
+    BlockingQueue.warm(service.queue, service.limits(CONNECTIONS))
     yield
 
 
 async def open_queue(request: Request) -> BlockingQueue:
     service = Service.of(request.app)
-    queue = build_queue(service.queue, service.limits, service.observe_calls)
+    queue = build_queue(service.queue, service.limits(CONNECTIONS), service.observe_calls)
     queue.resolve()
     return queue
 

@@ -18,7 +18,10 @@ from app.web.service import Service
 from app.web.threads import set_tokens
 from app.web.webhook import Answer, ignored, queued, read_event
 
+VERSION = "0.6.0"
+CLIENT = "shared"
 TOKENS = 100
+CONNECTIONS = 10
 router = APIRouter()
 
 
@@ -26,7 +29,7 @@ router = APIRouter()
 async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, BlockingQueue]]:
     service = Service.of(app)
     set_tokens(service.settings.threadpool_tokens or TOKENS)
-    yield {"queue": build_queue(service.queue, service.limits, service.observe_calls)}
+    yield {"queue": build_queue(service.queue, service.limits(CONNECTIONS), service.observe_calls)}
 
 
 async def open_queue(request: Request) -> BlockingQueue:

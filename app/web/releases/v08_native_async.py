@@ -1,7 +1,7 @@
 """0.8.0: an asynchronous SQS client.
 
 Problem: each webhook in flight occupies a thread that only waits for SQS.
-Change: the handler awaits aioboto3 on the event loop. The lifespan opens one client for all webhooks.
+Change: the handler awaits aioboto3 on the event loop. The lifespan opens one client, for 64 connections.
 Cost: all webhooks share one thread, so no code in their path may block.
 """
 
@@ -15,13 +15,16 @@ from app.sqs.native import NativeQueue, open_queue
 from app.web.service import Service
 from app.web.webhook import Answer, ignored, queued, read_event
 
+VERSION = "0.8.0"
+CLIENT = "shared"
+CONNECTIONS = 64
 router = APIRouter()
 
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, NativeQueue]]:
     service = Service.of(app)
-    async with open_queue(service.queue, service.limits, service.observe_calls) as queue:
+    async with open_queue(service.queue, service.limits(CONNECTIONS), service.observe_calls) as queue:
         yield {"queue": queue}
 
 

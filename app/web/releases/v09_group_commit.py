@@ -16,6 +16,9 @@ from app.sqs.native import open_queue
 from app.web.service import Service
 from app.web.webhook import Answer, ignored, queued, read_event
 
+VERSION = "0.9.0"
+CLIENT = "shared"
+CONNECTIONS = 64
 router = APIRouter()
 
 
@@ -23,8 +26,8 @@ router = APIRouter()
 async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, GroupCommit]]:
     service = Service.of(app)
     async with (
-        open_queue(service.queue, service.limits) as queue,
-        open_group_commit(queue, service.limits, service.observe_calls) as group_commit,
+        open_queue(service.queue, service.limits(CONNECTIONS)) as queue,
+        open_group_commit(queue, service.limits(), service.observe_calls) as group_commit,
     ):
         yield {"queue": group_commit}
 

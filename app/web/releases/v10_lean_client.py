@@ -16,6 +16,8 @@ from app.sqs.message import to_message
 from app.web.service import Service
 from app.web.webhook import Answer, ignored, queued, read_event
 
+VERSION = "1.0.0"
+CLIENT = "lean"
 router = APIRouter()
 
 
@@ -23,8 +25,8 @@ router = APIRouter()
 async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, GroupCommit]]:
     service = Service.of(app)
     async with (
-        open_lean(service.queue, service.limits) as queue,
-        open_group_commit(queue, service.limits, service.observe_calls) as group_commit,
+        open_lean(service.queue, service.limits()) as queue,
+        open_group_commit(queue, service.limits(), service.observe_calls) as group_commit,
     ):
         yield {"queue": group_commit}
 

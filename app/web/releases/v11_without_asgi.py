@@ -16,15 +16,17 @@ from app.sqs.message import to_message
 from app.web.service import Service
 from app.web.webhook import Webhook
 
-WITHOUT_ASGI = True
+VERSION = "1.4.0"
+CLIENT = "lean"
+SERVER = "ours"
 
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, GroupCommit]]:
     service = Service.of(app)
     async with (
-        open_lean(service.queue, service.limits) as queue,
-        open_group_commit(queue, service.limits, service.observe_calls) as group_commit,
+        open_lean(service.queue, service.limits()) as queue,
+        open_group_commit(queue, service.limits(), service.observe_calls) as group_commit,
     ):
         yield {"queue": group_commit}
 
