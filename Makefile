@@ -101,12 +101,19 @@ k8s-test: .venv/dev ## test deploy/k8s on the cluster of KUBECONFIG (one section
 .venv/lab: SIZE := 555 MB
 .venv/docs: SIZE := 75 MB
 .venv/dev: SIZE := 1,125 MB
-.venv/local .venv/loadtest .venv/lab .venv/docs .venv/dev:
+# Set if the Python of `.venv` has been removed, or upgraded to a version that does not see the packages.
+STALE := $(shell [ ! -e .venv/bin ] || $(BIN)/python -c 'import pip' 2>/dev/null || echo anew)
+.PHONY: anew
+# As `python -m venv --clear .venv`, but Ctrl-C ends it without a traceback.
+MAKE_VENV = import signal, venv; signal.signal(signal.SIGINT, signal.SIG_DFL); venv.main(["--clear", ".venv"])
+.venv/local .venv/loadtest .venv/lab .venv/docs .venv/dev: $(STALE)
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' || \
 	  { echo "error: Python 3.11 to 3.14 is required (packages have no wheels for newer ones), $(PYTHON) is $$($(PYTHON) -V 2>&1); another one: make PYTHON=python3.12 …"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "error: Python's venv module is missing; on Debian: apt install python3-venv"; exit 1; }
-	@$(BIN)/python -c 'import pip' 2>/dev/null || { echo "making .venv with $$($(PYTHON) -V) …"; $(PYTHON) -m venv --clear .venv; }
+	@$(BIN)/python -c 'import pip' 2>/dev/null || { \
+	  echo "$(if $(STALE),the Python of .venv is gone or was upgraded: )making .venv with $$($(PYTHON) -V) …"; \
+	  $(PYTHON) -c '$(MAKE_VENV)'; }
 	@$(BIN)/python .ci/install.py $< "$(SIZE)"
 	@touch $@
 

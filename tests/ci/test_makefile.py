@@ -1,11 +1,22 @@
 """The Makefile has few targets, and documents name no target that does not exist."""
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 TARGETS = set(re.findall(r"^([a-z0-9-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)) - {"help"}
+
+# Stands in for Python: makes a `.venv`, whose Python is the same script.
+PYTHON = """#!/bin/sh
+case "$*" in
+-V) echo Python 3.12.1 ;;
+*venv.main*) rm .venv/bin/python && cp "$0" .venv/bin/python ;;
+esac
+"""
 
 
 def test_help_lists_them_in_groups() -> None:
@@ -29,3 +40,24 @@ def test_documents_name_targets_that_exist() -> None:
             missing[document.name] = targets - TARGETS - {"help"}
     assert missing == {}
     assert found >= {"run", "demo", "test", "check", "docs"}
+
+
+@pytest.mark.parametrize("stale", ["gone", "upgraded"])
+def test_a_stale_environment(stale: str, tmp_path: Path) -> None:
+    """`.venv` is made anew if its Python is gone or does not see the packages, and one line says so."""
+    python, installed = tmp_path / "python", tmp_path / ".venv" / "local"
+    lock = tmp_path / re.findall(r"^\.venv/local: (\S+)", (ROOT / "Makefile").read_text(), re.MULTILINE)[0]
+    python.write_text(PYTHON)
+    python.chmod(0o755)
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").symlink_to({"gone": "/does/not/exist", "upgraded": "/bin/false"}[stale])
+    for file in (lock, installed):
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    command = ["make", "run", f"PYTHON={python}"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ended.stdout == "the Python of .venv is gone or was upgraded: making .venv with Python 3.12.1 …\n"
+    assert ended.stderr == ""
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert again.stdout == ""
