@@ -1,3 +1,6 @@
-from lab.cli import main
+from app.starting import importing
+
+with importing():
+    from lab.cli import main
 
 main()

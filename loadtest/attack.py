@@ -21,7 +21,10 @@ CREDENTIALS = {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "de
 def main() -> int:
     chosen = options.parse()
     # Imported after the options are parsed: --help must work with nothing installed.
-    from loadtest.failures import exit_on_failure
+    from app.starting import importing
+
+    with importing():
+        from loadtest.failures import exit_on_failure
 
     with exit_on_failure():
         return _run(chosen)

@@ -1,3 +1,6 @@
-from local.cli import main
+from app.starting import importing
+
+with importing():
+    from local.cli import main
 
 main()

@@ -1,0 +1,30 @@
+"""Tests what the commands do before their large imports."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.harness.service import clean_environment
+
+# Stands in for click, which each command imports: Ctrl-C arrives while it is being imported.
+CLICK = "import signal\nsignal.raise_signal(signal.SIGINT)\n"
+
+
+@pytest.mark.parametrize("module", ["app", "local", "lab"])
+def test_ctrl_c_while_importing(module: str, tmp_path: Path) -> None:
+    """The command ends at once, without a traceback."""
+    (tmp_path / "click.py").write_text(CLICK, encoding="utf-8")
+    environment = clean_environment() | {"PYTHONPATH": str(tmp_path)}
+    ended = subprocess.run([sys.executable, "-m", module], env=environment, capture_output=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
+
+
+def test_ctrl_c_after_importing() -> None:
+    """KeyboardInterrupt is raised again, so that the command can clean up."""
+    code = (
+        "import signal\nfrom app.starting import importing\nwith importing(): pass\nsignal.raise_signal(signal.SIGINT)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False)
+    assert ended.stderr.endswith("\nKeyboardInterrupt\n")
