@@ -14,7 +14,7 @@ from app.settings import Release, Settings, load_settings
 from app.settings.text import http_url
 from local.child import child_process
 from local.local_run import REPLACED, LocalRun, start_stand_ins
-from local.ports import free_port
+from local.ports import free_port, listen
 from local.readiness import is_ready, wait_until_ready
 from local.settings import LocalSettings, load_local_settings
 from profiles import instruments
@@ -72,6 +72,8 @@ def start_web(
     Raises ConfigurationError if the service does not become ready.
     """
     port = settings.port or free_port()
+    # Otherwise, another service that listens on the port would answer the question whether this one is ready.
+    listen(settings.host, port, f"APP_PORT={port}: the service").close()
     variables = run.environment(given) | defaults(given, settings.release) | {"APP_PORT": str(port)}
     metrics = None
     if settings.metrics_port is not None:

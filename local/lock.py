@@ -1,10 +1,12 @@
 """The lock that allows one local run per folder.
 
 The operating system releases the lock on `local.lock` when the process ends, even after SIGKILL. A file with a process
-id would not be enough, because the system may give the same id to another process.
+id would not be enough, because the system may give the same id to another process. The file contains the id only for
+the error message.
 """
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,23 +22,28 @@ def lock_run_dir(run_dir: Path) -> Iterator[None]:
     """
     try:
         run_dir.mkdir(parents=True, exist_ok=True)
-        file = (run_dir / "local.lock").open("w")
+        file = (run_dir / "local.lock").open("a+", encoding="utf-8")
     except OSError as error:
         raise ConfigurationError(f"APP_LOCAL_RUN_DIR={run_dir}: a local run cannot use this folder: {error}") from None
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
+            file.seek(0)
             raise ConfigurationError(
-                f"APP_LOCAL_RUN_DIR={run_dir}: in use by another local run; stop it, or name another folder"
+                f"APP_LOCAL_RUN_DIR={run_dir}: in use by another local run, process {file.read()}:"
+                " stop that process, or name another folder"
             ) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
         yield
 
 
 def is_locked(run_dir: Path) -> bool:
     """Returns whether a local run has locked the folder."""
     try:
-        with (run_dir / "local.lock").open() as file:
+        with (run_dir / "local.lock").open(encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False

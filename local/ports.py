@@ -13,19 +13,39 @@ START_SECONDS = 60  # the time-out for a process to start and listen on its port
 
 
 def listen(host: str, port: int, what: str, backlog: int = 128) -> socket.socket:
-    """Returns a listening socket; `port` 0 takes a free one. Raises ConfigurationError, which names `what`."""
+    """Returns a listening socket; `port` 0 takes a free one.
+
+    Raises ConfigurationError, which names `what`, and the processes that listen on the port, as far as they are known.
+    """
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-    except (OSError, OverflowError) as error:  # a port above 65535 is an OverflowError
+        listener.listen(backlog)  # on a port that is in use, `bind` may succeed; `listen` fails
+    except (OSError, OverflowError, UnicodeError) as error:  # a port above 65535 is an OverflowError
         listener.close()
         reason = getattr(error, "strerror", None) or error
+        others = "".join(f"; {one} listens on this port" for one in _listeners(port))
         raise ConfigurationError(
-            f"{what} cannot listen on {host}:{port}: {reason}; allowed is a free port, or 0"
+            f"{what} cannot listen on {host}:{port}: {reason}; allowed is a free port, or 0{others}"
         ) from None
-    listener.listen(backlog)
     return listener
+
+
+def _listeners(port: int) -> list[str]:
+    """Returns the processes that listen on `port`, such as `process 4711 (python -m app web)`, as far as known.
+
+    The operating system may hide the ports of other users' processes.
+    """
+    import psutil  # most processes that import this module need no psutil
+
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            sockets = process.net_connections("tcp")
+            if any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in sockets):
+                found.append(f"process {process.pid} ({' '.join(process.cmdline())})")
+    return found
 
 
 def free_port(ports: range = PORTS) -> int:

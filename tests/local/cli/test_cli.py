@@ -286,7 +286,7 @@ def test_a_run_that_ends(local: Web, tmp_path: Path) -> None:
     """
     second = run_local("run", port=0, run_dir=tmp_path)
     assert second.returncode == 2
-    assert f"APP_LOCAL_RUN_DIR={tmp_path}: in use by another local run" in second.stderr
+    assert f"in use by another local run, process {local.process.pid}: stop that process" in second.stderr
     assert run_local("queue", run_dir=tmp_path).returncode == 0
     stand_ins = psutil.Process(local.process.pid).children()
     assert len(stand_ins) == 4  # AWS, Chargebee, the live page, the service
