@@ -11,9 +11,14 @@ from app import __version__
 from app.errors import ConfigurationError
 from app.settings.text import masked
 from app.telemetry.resource import require_installed
+from app.terminal import draws, is_plain
 
 COMMANDS = ("web", "worker", "setup", "redrive", "reconcile", "release", "unbilled", "queue")
-CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+CONTEXT = {
+    "help_option_names": ["-h", "--help"],
+    "max_content_width": 100,
+    "color": False if is_plain() else None,
+}
 
 
 class Commands(click.Group):
@@ -45,6 +50,18 @@ class Commands(click.Group):
 @click.version_option(__version__, prog_name="invoice-webhook")
 def cli() -> None:
     """Put Chargebee's invoice webhooks on SQS, and bill the invoices."""
+
+
+def count(text: str) -> None:
+    """Shows on a terminal how far the command is. The next count takes the place of this one."""
+    if draws(sys.stderr):
+        click.echo(f"\r{text}", nl=False, err=True)
+
+
+def end_count() -> None:
+    """Ends the line of the last count."""
+    if draws(sys.stderr):
+        click.echo("", err=True)
 
 
 def run(command: click.Command, name: str) -> None:

@@ -18,6 +18,7 @@ from app.sqs.native import open_queue
 from app.sqs.queue import QueueAddress
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
+from app.terminal import is_dumb
 from app.worker.reconcile import Summary, filters
 from app.worker.reconcile import reconcile as compare
 
@@ -83,7 +84,7 @@ async def _compare(settings: Settings, access: BillingAccess, since: int, until:
     owner = f"reconcile-{uuid.uuid4().hex[:8]}"
     # The number of events is not known in advance. Chargebee returns the events in the order of their times, so the
     # progress bar shows the time of the latest event so far.
-    bar = click.progressbar(length=until - since, label="Events", file=sys.stderr)
+    bar = click.progressbar(length=until - since, label="Events", file=sys.stderr, hidden=is_dumb())
     async with open_billing(access, owner) as billing, sending as queue:
         with bar:
             return await compare(

@@ -5,6 +5,7 @@ import asyncio
 import click
 from botocore.exceptions import BotoCoreError, ClientError
 
+from app.cli import count, end_count
 from app.errors import ConfigurationError, QueueUnavailable
 from app.settings import Settings, load_settings
 from app.sqs.failures import NotAcknowledgedError
@@ -55,10 +56,10 @@ async def _count(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None) -
 
 async def _move(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None) -> None:
     def progress(moved: int, total: int) -> None:
-        click.echo(f"\r{moved:,} of {total:,}", nl=False, err=True)
+        count(f"{moved:,} of {total:,}")
 
     result = await move(queue, dead, limit, progress)
-    click.echo("", err=True)
+    end_count()
     for name, cause in result.failed.items():
         click.echo(f"  {name}: {cause}")
     failed = f", {len(result.failed):,} could not be moved" if result.failed else ""

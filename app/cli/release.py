@@ -8,6 +8,7 @@ import click
 from app.billing.access import BillingAccess
 from app.billing.processing import open_billing
 from app.billing.release import Affected, NotReleased, Releaser
+from app.cli import count, end_count
 from app.composition import billing_access
 from app.errors import BillingFailed, ConfigurationError
 from app.settings import load_settings
@@ -44,14 +45,14 @@ async def _release(access: BillingAccess, invoice_id: str, *, dry_run: bool) -> 
     async with open_billing(access, "release") as billing:
         releaser = Releaser(billing.table, billing.chargebee, _progress)
         affected = await releaser.find(invoice_id)
-        click.echo("", err=True)
+        end_count()
         if affected.usage or affected.verdicts:
             await (releaser.require_void(affected) if dry_run else releaser.release(affected))
     _show(invoice_id, affected, dry_run=dry_run)
 
 
 def _progress(read: int) -> None:
-    click.echo(f"\r{read:,} items of the invoice found", nl=False, err=True)
+    count(f"{read:,} items of the invoice found")
 
 
 def _show(invoice_id: str, affected: Affected, *, dry_run: bool) -> None:

@@ -9,6 +9,7 @@ import click
 from app.billing.dynamodb import open_table
 from app.billing.unbilled import Group, Report
 from app.billing.unbilled import unbilled as find
+from app.cli import count, end_count
 from app.cli.reconcile import Duration
 from app.errors import BillingFailed, ConfigurationError
 from app.settings import load_settings
@@ -41,12 +42,12 @@ def unbilled(older_than: int) -> None:
 async def _find(table: str, before: int) -> Report:
     async with open_table(table, connections=1) as opened:
         report = await find(opened, before, _progress)
-    click.echo("", err=True)
+    end_count()
     return report
 
 
 def _progress(read: int) -> None:
-    click.echo(f"\r{read:,} usage items read", nl=False, err=True)
+    count(f"{read:,} usage items read")
 
 
 def _show(report: Report) -> None:

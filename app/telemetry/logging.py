@@ -13,6 +13,7 @@ from loguru import logger
 from app.settings import Settings
 from app.telemetry.record import UNANSWERED, MessageRecord, WebhookRecord
 from app.telemetry.trace import Trace
+from app.terminal import is_plain
 
 if TYPE_CHECKING:
     from loguru import Message, Record
@@ -33,7 +34,10 @@ def configure_logging(settings: Settings) -> None:
     if as_json(settings):
         logger.add(_write_json, level=settings.log_level, format="{message}", backtrace=False, diagnose=False)
     else:
-        logger.add(sys.stderr, level=settings.log_level, format=_readable, backtrace=False, diagnose=False)
+        colorize = False if is_plain() else None
+        logger.add(
+            sys.stderr, level=settings.log_level, format=_readable, colorize=colorize, backtrace=False, diagnose=False
+        )
     logging.basicConfig(handlers=[_ToLoguru()], level=settings.log_level, force=True)
     logging.captureWarnings(True)
     for chatty in CHATTY:

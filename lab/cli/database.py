@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from app.errors import ConfigurationError
+from app.terminal import is_dumb
 from lab.settings import load_lab_settings
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _fill(url: str, scale: float) -> bool:
 
         @cache  # made at the first progress, so that an earlier error is alone on its line
         def bar() -> "ProgressBar[int]":
-            shown = click.progressbar(length=steps(scale), label="Rows and indexes", file=sys.stderr)
+            shown = click.progressbar(length=steps(scale), label="Rows and indexes", file=sys.stderr, hidden=is_dumb())
             return stack.enter_context(shown)
 
         return fill(url, scale, lambda done: bar().update(done))

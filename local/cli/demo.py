@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from app.settings import load_settings
+from app.terminal import is_dumb
 from local import ctrl_c, exposure
 from local.cli import given
 from local.demo.burst import burst
@@ -21,7 +22,7 @@ from local.launch import start_service
 
 @contextmanager
 def _bar(label: str, length: int) -> Iterator[Bar]:
-    with click.progressbar(length=length, label=label, show_pos=True, show_eta=False) as bar:
+    with click.progressbar(length=length, label=label, show_pos=True, show_eta=False, hidden=is_dumb()) as bar:
         yield bar.update
 
 

@@ -11,6 +11,7 @@ import click
 
 from app.errors import ConfigurationError
 from app.settings import Settings, load_settings
+from app.terminal import is_dumb
 from local import ctrl_c
 from local.chargebee.load_generator import LoadResult, load
 from local.chargebee.sender import open_prober, open_session, post
@@ -86,7 +87,7 @@ async def _send_each(url: str, settings: Settings, bodies: list[tuple[Path, byte
 
 async def _send_many(url: str, settings: Settings, bodies: list[bytes], concurrency: int) -> LoadResult:
     async with open_session(url, settings, concurrency) as client, open_prober(url) as prober:
-        with click.progressbar(length=len(bodies), label="Sending", show_pos=True) as bar:
+        with click.progressbar(length=len(bodies), label="Sending", show_pos=True, hidden=is_dumb()) as bar:
             answered = partial(bar.update, 1)
             return await load(client, prober, iter(bodies), concurrency=concurrency, rate=None, answered=answered)
 

@@ -4,6 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
+from app.terminal import draws
 from tests.simulation.exhaustive import explore
 from tests.simulation.hunt import Hunted, hunt_all
 from tests.simulation.machine import search_randomly
@@ -66,7 +67,7 @@ def _line(name: str, bound: str, found: Found, seconds: float, points: int) -> N
 
 def _show(done: int, tasks: int, found: Found) -> None:
     """Shows the progress in one line of a terminal."""
-    if sys.stderr.isatty():
+    if draws(sys.stderr):
         text = f"{done} of {tasks} faults, {found.runs:,} runs, {len(found.failures)} violations"
         print(f"\r{text:79}", end="\r" if done < tasks else "\r" + " " * 79 + "\r", file=sys.stderr, flush=True)
 

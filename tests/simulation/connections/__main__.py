@@ -9,6 +9,7 @@ from multiprocessing.pool import Pool
 import click
 from loguru import logger
 
+from app.terminal import draws
 from tests.simulation.connections.plan import WHOLE, Part
 from tests.simulation.connections.search import Found, search
 
@@ -44,7 +45,7 @@ def _searched(part: Part, pool: Pool) -> Found:
     found = Found()
     for one in pool.imap_unordered(_search_part, [part._replace(requests=[one]) for one in part.requests]):
         found.merge(one)
-        if sys.stderr.isatty():
+        if draws(sys.stderr):
             click.echo(f"\r{found.runs:,} runs\r", nl=False, err=True)
     return found
 

@@ -5,6 +5,7 @@ import time
 
 import click
 
+from app.terminal import draws
 from tests.simulation.webhooks.bound import Bound
 from tests.simulation.webhooks.search import Found, search
 
@@ -31,7 +32,7 @@ def main(faults: int, specials: int) -> None:
         began = time.perf_counter()
         found = search(bound, _show)
         took = time.perf_counter() - began
-        if sys.stderr.isatty():
+        if draws(sys.stderr):
             click.echo("\r" + " " * 20 + "\r", nl=False, err=True)
         click.echo(_row(bound, found, took))
         if found.violation is not None:
@@ -52,7 +53,7 @@ def _row(bound: Bound, found: Found, seconds: float) -> str:
 
 
 def _show(found: Found) -> None:
-    if sys.stderr.isatty() and found.runs % _EVERY == 0:
+    if draws(sys.stderr) and found.runs % _EVERY == 0:
         click.echo(f"\r{found.runs:,} runs", nl=False, err=True)
 
 

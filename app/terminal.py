@@ -1,0 +1,22 @@
+"""Decides whether commands colour their output and draw progress.
+
+NO_COLOR: https://no-color.org. TERM is `dumb` where nothing interprets control sequences, as in Emacs' shell.
+"""
+
+import os
+from typing import TextIO
+
+
+def is_dumb() -> bool:
+    """Returns True if no command may draw, even on a terminal."""
+    return os.environ.get("TERM") == "dumb"
+
+
+def is_plain() -> bool:
+    """Returns True if no command may colour its output, even on a terminal."""
+    return is_dumb() or bool(os.environ.get("NO_COLOR"))
+
+
+def draws(stream: TextIO) -> bool:
+    """Returns True if a command may move the cursor of `stream`."""
+    return stream.isatty() and not is_dumb()
