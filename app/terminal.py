@@ -7,16 +7,16 @@ import os
 from typing import TextIO
 
 
-def is_dumb() -> bool:
-    """Returns True if no command may draw, even on a terminal."""
-    return os.environ.get("TERM") == "dumb"
+def is_dumb(stream: TextIO) -> bool:
+    """Returns True if `stream` is a terminal on which no command may draw."""
+    return stream.isatty() and os.environ.get("TERM") == "dumb"
 
 
 def is_plain() -> bool:
     """Returns True if no command may colour its output, even on a terminal."""
-    return is_dumb() or bool(os.environ.get("NO_COLOR"))
+    return os.environ.get("TERM") == "dumb" or bool(os.environ.get("NO_COLOR"))
 
 
 def draws(stream: TextIO) -> bool:
     """Returns True if a command may move the cursor of `stream`."""
-    return stream.isatty() and not is_dumb()
+    return stream.isatty() and not is_dumb(stream)

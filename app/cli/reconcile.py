@@ -84,7 +84,7 @@ async def _compare(settings: Settings, access: BillingAccess, since: int, until:
     owner = f"reconcile-{uuid.uuid4().hex[:8]}"
     # The number of events is not known in advance. Chargebee returns the events in the order of their times, so the
     # progress bar shows the time of the latest event so far.
-    bar = click.progressbar(length=until - since, label="Events", file=sys.stderr, hidden=is_dumb())
+    bar = click.progressbar(length=until - since, label="Events", file=sys.stderr, hidden=is_dumb(sys.stderr))
     async with open_billing(access, owner) as billing, sending as queue:
         with bar:
             return await compare(

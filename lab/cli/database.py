@@ -100,7 +100,9 @@ def _fill(url: str, scale: float) -> bool:
 
         @cache  # made at the first progress, so that an earlier error is alone on its line
         def bar() -> "ProgressBar[int]":
-            shown = click.progressbar(length=steps(scale), label="Rows and indexes", file=sys.stderr, hidden=is_dumb())
+            shown = click.progressbar(
+                length=steps(scale), label="Rows and indexes", file=sys.stderr, hidden=is_dumb(sys.stderr)
+            )
             return stack.enter_context(shown)
 
         return fill(url, scale, lambda done: bar().update(done))

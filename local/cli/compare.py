@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import click
@@ -50,7 +51,11 @@ def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
     click.echo(f"Each call to SQS takes {seconds * 1000:g} ms longer (APP_LOCAL_SQS_DELAY={seconds:g}).")
     # The bar shows no remaining time, because some releases take many times as long as others.
     with click.progressbar(
-        chosen, label="Recording", hidden=is_dumb(), show_eta=False, item_show_func=lambda one: one and one[0].value
+        chosen,
+        label="Recording",
+        hidden=is_dumb(sys.stdout),
+        show_eta=False,
+        item_show_func=lambda one: one and one[0].value,
     ) as bar:
         recorded = [record(release, settings, count, variables) for release, variables in bar]
     longest = max(one.seconds for one in recorded)

@@ -1,6 +1,7 @@
 """`python -m local demo`: tests the service from end to end, with a service process and a queue process."""
 
 import math
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +23,9 @@ from local.launch import start_service
 
 @contextmanager
 def _bar(label: str, length: int) -> Iterator[Bar]:
-    with click.progressbar(length=length, label=label, show_pos=True, show_eta=False, hidden=is_dumb()) as bar:
+    with click.progressbar(
+        length=length, label=label, show_pos=True, show_eta=False, hidden=is_dumb(sys.stdout)
+    ) as bar:
         yield bar.update
 
 

@@ -1,5 +1,6 @@
 """`python -m local send`: sends webhooks as Chargebee does."""
 
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
@@ -87,7 +88,7 @@ async def _send_each(url: str, settings: Settings, bodies: list[tuple[Path, byte
 
 async def _send_many(url: str, settings: Settings, bodies: list[bytes], concurrency: int) -> LoadResult:
     async with open_session(url, settings, concurrency) as client, open_prober(url) as prober:
-        with click.progressbar(length=len(bodies), label="Sending", show_pos=True, hidden=is_dumb()) as bar:
+        with click.progressbar(length=len(bodies), label="Sending", show_pos=True, hidden=is_dumb(sys.stdout)) as bar:
             answered = partial(bar.update, 1)
             return await load(client, prober, iter(bodies), concurrency=concurrency, rate=None, answered=answered)
 
