@@ -17,6 +17,7 @@ import pytest
 from lab.stand_ins import upstream
 from tests.harness.commands import run
 from tests.harness.lab import Lab
+from tests.harness.processes import alive
 from tests.harness.service import clean_environment
 
 WAITING = 200
@@ -35,12 +36,6 @@ def connections(lab: Lab, status: str) -> list[psutil.Process]:
         for one in worker.net_connections("tcp")
         if one.laddr.port == port and one.status == status
     ]
-
-
-def left(processes: list[psutil.Process]) -> list[psutil.Process]:
-    """Returns those of `processes` that still run."""
-    psutil.wait_procs(processes, timeout=60)
-    return [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
 
 
 def end(lab: Lab, sig: signal.Signals) -> int:
@@ -101,7 +96,7 @@ def test_two_workers(sig: signal.Signals) -> None:
         processes = lab.tree()
         assert any("lab.stand_ins.upstream" in one.cmdline() for one in processes)
         assert end(lab, sig) == 0
-        assert left(processes) == []
+        assert alive(processes) == []
     assert "Traceback" not in "".join(lab.errors)
 
 
@@ -123,7 +118,7 @@ def test_a_stop_while_many_wait(path: str, folder: Path) -> None:
             processes = lab.tree()
             assert lab.stop() == 0
             assert time.monotonic() - began < 10  # when the first of them would end
-            assert left(processes) == []
+            assert alive(processes) == []
             assert b"HTTP/1.1 200 OK" not in answers()
     assert list(folder.iterdir()) == []
 
@@ -135,7 +130,7 @@ def test_a_stop_while_the_loop_is_blocked(folder: Path) -> None:
         until(lambda: is_blocked(lab))
         processes = lab.tree()
         assert end(lab, signal.SIGINT) == 0
-        assert left(processes) == []
+        assert alive(processes) == []
         assert b"" in answers()
     assert list(folder.iterdir()) == []
 
@@ -146,7 +141,7 @@ def test_a_lab_that_is_killed() -> None:
     with Lab("--workers", "2") as lab:
         processes = lab.tree()
         assert lab.stop(signal.SIGKILL) == -signal.SIGKILL
-        assert left(processes) == []
+        assert alive(processes) == []
 
 
 def test_an_upstream_elsewhere() -> None:
@@ -192,7 +187,7 @@ def test_a_stop_before_it_listens() -> None:
         processes = process.children(recursive=True)
         lab.terminate()
         assert lab.wait(60) in {0, -signal.SIGTERM}
-        assert left(processes) == []
+        assert alive(processes) == []
         assert "Traceback" not in lab.stderr.read()
 
 

@@ -14,6 +14,7 @@ import pytest
 from app.errors import ConfigurationError
 from lab.stand_ins import postgres_programs
 from lab.stand_ins.postgres import start
+from tests.harness.processes import alive
 
 SECONDS = 60
 PARENT = textwrap.dedent("""
@@ -44,7 +45,7 @@ def test_it_is_for_this_machine_and_its_password_alone() -> None:
         assert not (folder / "password").exists()
         with pytest.raises(psycopg.OperationalError, match="password"):
             psycopg.connect(postgres.url.replace(":", ":x", 2).replace(":x//", "://", 1))
-    assert not psutil.pid_exists(postgres.pid)
+    assert alive([process]) == []
     assert not folder.exists()
 
 
@@ -71,8 +72,7 @@ def test_it_ends_when_its_parent_is_killed(sig: signal.Signals) -> None:
         folder, server = folder_of(url), psutil.Process(int(pid))
         family = [server, *server.children(recursive=True), server.parent()]
         parent.send_signal(sig)
-        _, alive = psutil.wait_procs([one for one in family if one], timeout=SECONDS)
-    assert alive == []
+        assert alive([one for one in family if one]) == []
     assert not folder.exists()
 
 
@@ -84,8 +84,7 @@ def test_it_ends_when_what_watches_it_is_killed() -> None:
         watching = server.parent()
         assert watching is not None
         watching.kill()
-        _, alive = psutil.wait_procs([server], timeout=SECONDS)
-        assert alive == []
+        assert alive([server]) == []
     assert not folder.exists()
 
 

@@ -99,7 +99,7 @@ def test_a_release_that_the_other_commit_lacks() -> None:
 def test_failures_are_one_line(arguments: tuple[str, ...], reason: str) -> None:
     """The exit code is 2."""
     ended = bench(*arguments)
-    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1), ended.stderr
     assert ended.stderr.startswith(reason)
 
 

@@ -12,6 +12,7 @@ from local.local_run import read_run
 from local.sample_events import default_file
 from local.seeding import pending
 from tests.harness.commands import LocalRunProcess
+from tests.harness.processes import alive
 from tests.harness.service import Web
 
 
@@ -47,5 +48,4 @@ def remaining(local: Web, sig: signal.Signals) -> list[psutil.Process]:
     processes = psutil.Process(local.process.pid).children(recursive=True)
     assert len(processes) == 5
     local.stop(sig)
-    psutil.wait_procs(processes, timeout=60)
-    return [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+    return alive(processes)

@@ -15,7 +15,7 @@ from lab.measurement.beside import open_beside
 from lab.measurement.record import LabResults
 from lab.measurement.run import Plan, run
 from loadtest.record import meta
-from tests.harness.processes import names
+from tests.harness.processes import alive, names
 
 ROOT = Path(__file__).parents[3]
 TRIAL = Plan(repeats=1, quick=True, scale=0.001)
@@ -75,8 +75,7 @@ def test_ctrl_c_leaves_no_process(tools: None, tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         assert "interrupted" in process.stderr.read()
         assert process.wait() == 130
-    _, alive = psutil.wait_procs(started, timeout=30)
-    assert alive == []
+    assert alive(started) == []
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import psutil
 import psycopg
 import pytest
 
+from tests.harness.processes import alive
 from tests.lab.shop.serving import SCALE, SECONDS, Lab, command, environment
 
 
@@ -26,8 +27,7 @@ def test_a_lab_with_a_postgres(sig: signal.Signals) -> None:
         family = lab.family()
         folder = data_folder(family)
         lab.process.send_signal(sig)
-        _, alive = psutil.wait_procs(family, timeout=SECONDS)
-    assert alive == []
+        assert alive(family) == []
     assert not folder.exists()
 
 
@@ -50,8 +50,7 @@ def test_a_postgres_to_use(sig: signal.Signals) -> None:
         family = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(sig)
         assert process.wait(SECONDS) == 0
-        _, alive = psutil.wait_procs(family, timeout=SECONDS)
-        assert alive == []
+        assert alive(family) == []
         said = process.stderr.read().splitlines()
     assert said == ["Starting Postgres", "Rows and indexes", "Ctrl-C ends it, and removes its files", ""]
 

@@ -7,13 +7,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-import psutil
 import psycopg
 import pytest
 
 from lab.application.fibonacci import fibonacci
 from lab.application.filling.fill import fill
 from lab.stand_ins.postgres import Postgres
+from tests.harness.processes import alive
 from tests.harness.service import NO_CAS
 from tests.lab.shop.serving import SECONDS, Lab, problem
 
@@ -164,5 +164,4 @@ def test_nothing_is_left(shop: str, sig: signal.Signals) -> None:
             assert httpx.get(lab.url + POOLED, verify=NO_CAS, timeout=SECONDS).status_code == 200
         family = lab.family()
         lab.process.send_signal(sig)
-        _, alive = psutil.wait_procs(family, timeout=SECONDS)
-    assert alive == []
+        assert alive(family) == []

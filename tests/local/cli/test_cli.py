@@ -25,6 +25,7 @@ from local.demo.output import Output
 from local.local_run import LocalRun
 from local.sample_events import SAMPLES
 from tests.harness.commands import LocalRunProcess, run_local
+from tests.harness.processes import alive
 from tests.harness.raw import RawSender
 from tests.harness.service import Web, clean_environment, without_coverage
 
@@ -233,7 +234,7 @@ def test_demo_and_ctrl_c() -> None:
         for _ in range(2):
             demo.send_signal(signal.SIGINT)
         demo.communicate(timeout=60)
-    psutil.wait_procs(group, timeout=60)
+    assert alive(group) == []
     assert set(children()) <= before
 
 
@@ -291,7 +292,7 @@ def test_a_run_that_ends(local: Web, tmp_path: Path) -> None:
     stand_ins = psutil.Process(local.process.pid).children()
     assert len(stand_ins) == 4  # AWS, Chargebee, the live page, the service
     assert local.stop(signal.SIGINT) == 0
-    assert psutil.wait_procs(stand_ins, timeout=60)[1] == []
+    assert alive(stand_ins) == []
     ended = run_local("queue", run_dir=tmp_path)
     assert ended.returncode == 2
     assert "does not exist; start one with `make run`" in ended.stderr
@@ -315,8 +316,7 @@ def test_a_run_that_is_killed(local: Web, tmp_path: Path) -> None:
     """After SIGKILL, the stand-ins end too; commands report the stale file, and the next start replaces it."""
     stand_ins = psutil.Process(local.process.pid).children()
     local.stop(signal.SIGKILL)
-    psutil.wait_procs(stand_ins, timeout=60)
-    assert [one for one in stand_ins if one.is_running() and one.status() != psutil.STATUS_ZOMBIE] == []
+    assert alive(stand_ins) == []
     ended = run_local("queue", run_dir=tmp_path)
     assert ended.returncode == 2
     assert f"has ended (process {local.process.pid} is gone)" in ended.stderr

@@ -15,6 +15,7 @@ import pytest
 from local.live.page_config import PageConfig, ShownService
 from local.live.start import start
 from tests.harness.commands import LocalRunProcess
+from tests.harness.processes import alive
 from tests.local.live.viewer import viewing
 
 PARENT = textwrap.dedent("""
@@ -42,8 +43,7 @@ def test_it_ends_with_its_parent(sig: signal.Signals) -> None:
             parent.wait(60)
             with suppress(httpx.RemoteProtocolError):  # the stream ends in the middle
                 list(events)
-        psutil.wait_procs([page], timeout=60)
-        assert not page.is_running() or page.status() == psutil.STATUS_ZOMBIE
+        assert alive([page]) == []
 
 
 def test_a_page_that_has_ended() -> None:
