@@ -31,7 +31,9 @@ def cpu_stat(proc: Path = PROC) -> Path | None:
 def throttling(stat: Path | None) -> Throttling | None:
     """Returns the totals in `stat` (see `cpu_stat`), or None if the file counts no periods or is unreadable."""
     try:
-        counted = dict(line.split() for line in stat.read_text().splitlines()) if stat is not None else {}
+        counted = (
+            dict(line.split() for line in stat.read_text(encoding="utf-8").splitlines()) if stat is not None else {}
+        )
     except (OSError, ValueError):
         return None
     if "nr_periods" not in counted:
@@ -48,8 +50,8 @@ def throttling(stat: Path | None) -> Throttling | None:
 def _groups(proc: Path) -> Iterator[Path]:
     """Yields the folders of the process's cgroups that may have the cpu controller, each followed by its parents."""
     try:
-        memberships = (proc / "cgroup").read_text().splitlines()
-        mounts = [line.split() for line in (proc / "mountinfo").read_text().splitlines()]
+        memberships = (proc / "cgroup").read_text(encoding="utf-8").splitlines()
+        mounts = [line.split() for line in (proc / "mountinfo").read_text(encoding="utf-8").splitlines()]
     except OSError:  # not Linux
         return
     for membership in memberships:

@@ -54,7 +54,7 @@ class ThreadTimes:
         if self._file is None:
             return False
         try:
-            return (self._thread / "stat").read_text().rpartition(")")[2].split()[0] == "R"
+            return (self._thread / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "R"
         except FileNotFoundError:
             raise ProcessLookupError from None
 

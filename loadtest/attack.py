@@ -58,7 +58,7 @@ def _run(chosen: Namespace) -> int:
     with awake(), progress.attack(name, load) as shown:
         measurement = (_elsewhere if chosen.url else _here)(chosen, name, load, out, shown)
     attack = AttackRecord(environment=environment, measurement=measurement)
-    (out / "meta.json").write_text(attack.model_dump_json(indent=2) + "\n")
+    (out / "meta.json").write_text(attack.model_dump_json(indent=2) + "\n", encoding="utf-8")
     show.attack(attack, out)
     return 0 if measurement.audit is None or measurement.audit.holds else 1
 

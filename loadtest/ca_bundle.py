@@ -25,5 +25,5 @@ def main(repeats: int) -> None:
     for name, share in BUNDLES.items():
         with certificates(share) as files:
             times = [load_ms(files.bundle) for _ in range(repeats)]
-            number = files.bundle.read_text().count("BEGIN CERTIFICATE")
+            number = files.bundle.read_text(encoding="utf-8").count("BEGIN CERTIFICATE")
         print(f"{statistics.median(times):6.1f} ms  ({min(times):.1f} to {max(times):.1f})  {name}, {number} CAs")

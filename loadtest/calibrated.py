@@ -121,5 +121,5 @@ def main(repeats: int, factor: float | None, overhead: float | None) -> None:
         slow = sqs._replace(latency_s=SQS_LATENCY_S * factor)
         comparison = interleaved.run("calibrated: published time", cases, repeats, file, where, sqs=slow, factor=factor)
         comparison.runs.extend(fit.runs)  # all figures depend on them, so their doubts and audits count as well
-        file.write_text(comparison.model_dump_json() + "\n")
+        file.write_text(comparison.model_dump_json() + "\n", encoding="utf-8")
         outcome.finish(comparison, file, tables.calibrated(comparison))

@@ -53,7 +53,7 @@ def main(only: tuple[str, ...], webhooks: int, check: bool, write: bool) -> None
     with exit_on_failure():
         if not subjects:
             raise ConfigurationError(f"--only={','.join(only)}: allowed is {', '.join(SUBJECTS)}")
-        budgets: Budgets = json.loads(BUDGETS.read_text())
+        budgets: Budgets = json.loads(BUDGETS.read_text(encoding="utf-8"))
         budget = budgets.get(VERSION)
         if check and budget is None:
             click.echo(f"no budget for Python {VERSION}: not checked (loadtest/instructions.json has {list(budgets)})")
@@ -62,7 +62,7 @@ def main(only: tuple[str, ...], webhooks: int, check: bool, write: bool) -> None
     click.echo(table(counts, budget or {}))
     if write:
         budgets[VERSION] = (budget or {}) | {name: count.instructions for name, count in counts.items()}
-        BUDGETS.write_text(json.dumps(budgets, indent=2, sort_keys=True) + "\n")
+        BUDGETS.write_text(json.dumps(budgets, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     if check and (over := exceeded(counts, budget or {})):
         sys.exit("\n".join(over))
 
@@ -102,7 +102,7 @@ def count(subject: str, webhooks: int, folder: Path) -> Count:
             cwd=ROOT,
             env=environment(subject, folder),
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=True,
             timeout=SECONDS,
         )

@@ -136,7 +136,7 @@ def write(
         factor=factor,
         against=against,
     )
-    file.write_text(comparison.model_dump_json() + "\n")
+    file.write_text(comparison.model_dump_json() + "\n", encoding="utf-8")
     return comparison
 
 

@@ -41,7 +41,7 @@ def start(endpoint: str) -> tuple[float, float]:
     }
     environment = surroundings() | embedded_aws.EmbeddedAws(0, endpoint).environment() | settings
     started = time.monotonic()
-    with tempfile.TemporaryFile("w+") as log:
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as log:
 
         def ready() -> bool:
             log.seek(0)
@@ -64,7 +64,7 @@ def imports() -> list[tuple[str, float, int]]:
     """Returns, for each package that the default release imports, the milliseconds in its modules and their number."""
     program = "from app.settings import NEWEST; from app.web import main, releases, server; releases.load(NEWEST)"
     command = [sys.executable, "-X", "importtime", "-c", program]
-    lines = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stderr.splitlines()
+    lines = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stderr.splitlines()
     spent: Counter[str] = Counter()
     modules: Counter[str] = Counter()
     for line in lines[1:]:

@@ -89,4 +89,4 @@ def _docstring(release: Release) -> str:
 
 
 def _source(release: Release) -> str:
-    return (_RELEASES / f"{release.value}.py").read_text()
+    return (_RELEASES / f"{release.value}.py").read_text(encoding="utf-8")

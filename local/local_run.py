@@ -69,7 +69,7 @@ class LocalRun:
 
     def write(self, run_dir: Path) -> None:
         unfinished = run_dir / "local.json.new"
-        unfinished.write_text(json.dumps(asdict(self), indent=2) + "\n")
+        unfinished.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
         unfinished.replace(run_dir / "local.json")
 
 
@@ -77,7 +77,7 @@ def read_run(run_dir: Path) -> LocalRun:
     """Returns the running local run that uses the folder `run_dir`. Raises ConfigurationError if there is none."""
     file = run_dir / "local.json"
     try:
-        run = LocalRun(**json.loads(file.read_text()))
+        run = LocalRun(**json.loads(file.read_text(encoding="utf-8")))
         is_alive = psutil.pid_exists(run.pid)
     except (FileNotFoundError, NotADirectoryError):
         raise ConfigurationError(f"no local run: {file} does not exist; start one with `make run`") from None

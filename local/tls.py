@@ -45,7 +45,7 @@ def certificates(share: float = 1.0) -> Iterator[Certificates]:
         issued.cert_chain_pems[0].write_to_path(str(files.certificate))
         issued.private_key_pem.write_to_path(str(files.key))
         ca.cert_pem.write_to_path(str(files.ca))
-        files.bundle.write_text("".join(_botocores(share)) + ca.cert_pem.bytes().decode())
+        files.bundle.write_text("".join(_botocores(share)) + ca.cert_pem.bytes().decode(), encoding="utf-8")
         yield files
 
 
@@ -53,5 +53,5 @@ def _botocores(share: float) -> list[str]:
     """Returns the first CAs of botocore's own bundle. `share` is the fraction to return, from 0 to 1."""
     from botocore.httpsession import DEFAULT_CA_BUNDLE  # this import takes half a second
 
-    found = Path(DEFAULT_CA_BUNDLE).read_text().split(_END)[:-1]
+    found = Path(DEFAULT_CA_BUNDLE).read_text(encoding="utf-8").split(_END)[:-1]
     return [certificate + _END for certificate in found[: round(share * len(found))]]

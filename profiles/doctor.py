@@ -105,10 +105,10 @@ class _Bank(BaseHTTPRequestHandler):
 def main() -> None:
     with TemporaryDirectory() as folder, _bank() as url:
         (Path(folder) / "shop").mkdir()
-        (Path(folder) / "shop" / "main.py").write_text(textwrap.dedent(SHOP).lstrip())
+        (Path(folder) / "shop" / "main.py").write_text(textwrap.dedent(SHOP).lstrip(), encoding="utf-8")
         output = _examined(Path(folder), url)
     for name, theme in THEMES.items():
-        (HERE / f"doctor-{name}.svg").write_text(_drawn(output, theme))
+        (HERE / f"doctor-{name}.svg").write_text(_drawn(output, theme), encoding="utf-8")
     click.echo("to open: profiles/doctor-light.svg profiles/doctor-dark.svg")
 
 
@@ -130,7 +130,7 @@ def _examined(folder: Path, bank: str) -> str:
     command = [sys.executable, "-m", "asgi_doctor", *COMMAND.split()[1:], "--port", "0", "--no-page"]
     environment = os.environ | {"PYTHONPATH": str(HERE.parent), "BANK": bank}
     with subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
     ) as doctor:
         assert doctor.stdout is not None
         try:
@@ -163,7 +163,7 @@ def _served(output: IO[str]) -> tuple[str, str]:
 
 
 def _drawn(output: str, theme: Theme) -> str:
-    console = Console(record=True, width=COLUMNS, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
+    console = Console(record=True, width=COLUMNS, file=open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
     console.print(Text(f"$ {COMMAND}", style="bold"))
     text = Text(output)
     text.highlight_regex(r"(?m)^\S+\.py:\d+ in \w+.*$", "bold")

@@ -103,7 +103,7 @@ def served(picture: Picture) -> Iterator[str]:
     # The output goes into a file, because a pipe would fill if no process read it, and would then block the service.
     with (
         TemporaryDirectory() as folder,
-        (Path(folder) / "log").open("w+") as log,
+        (Path(folder) / "log").open("w+", encoding="utf-8") as log,
         subprocess.Popen(
             command, env=_environment(picture, folder), stdout=log, stderr=log, start_new_session=True
         ) as process,
@@ -111,7 +111,7 @@ def served(picture: Picture) -> Iterator[str]:
         try:
             yield wait_until_ready(process, partial(_announced, Path(log.name)), 60)
         except ChildProcessError as error:  # the process has ended, and `log` has the reason
-            raise ChildProcessError(f"{error}:\n{Path(log.name).read_text()}") from None
+            raise ChildProcessError(f"{error}:\n{Path(log.name).read_text(encoding='utf-8')}") from None
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGINT)  # Ctrl-C
@@ -122,7 +122,7 @@ def served(picture: Picture) -> Iterator[str]:
 
 
 def _announced(log: Path) -> str | None:
-    lines = [line for line in log.read_text().splitlines() if "Live page on" in line]
+    lines = [line for line in log.read_text(encoding="utf-8").splitlines() if "Live page on" in line]
     return ADDRESS.findall(lines[0])[-1] if lines else None
 
 

@@ -45,7 +45,7 @@ def main(releases: tuple[str, ...]) -> None:
             profile = _profile(release)
             (ROOT / "profiles" / f"{release}.flame.svg").unlink(missing_ok=True)
             for ending, text in profile.items():
-                (ROOT / "profiles" / f"{release}.{ending}").write_text(_relative(text))
+                (ROOT / "profiles" / f"{release}.{ending}").write_text(_relative(text), encoding="utf-8")
 
 
 def _profile(release: str) -> dict[str, str]:

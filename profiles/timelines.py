@@ -68,7 +68,7 @@ def _draw(picture: Picture, file: Path) -> list[str]:
         settings = load_settings()
         releases = [lessons.find(name) for name in picture.releases]
         recorded = [record(release, settings, picture.webhooks) for release in releases]
-    file.write_text(svg.draw(recorded))
+    file.write_text(svg.draw(recorded), encoding="utf-8")
     return [f"{one.name}: {doubt}" for one in recorded for doubt in one.doubts]
 
 

@@ -68,7 +68,7 @@ def write_file(folder: Path) -> Path:
         {"id": number, "name": f"record {number}", "tags": ["a", "b", "c"], "values": [number, number / 7, -number]}
         for number in range(_RECORDS)
     ]
-    path.write_text(json.dumps(records, indent=2))
+    path.write_text(json.dumps(records, indent=2), encoding="utf-8")
     return path
 
 
@@ -99,7 +99,7 @@ async def outbound_async_sync_client(request: Request, ms: Milliseconds = 1000, 
 
 @router.get("/json_file/sync")
 def json_file_sync(request: Request) -> dict[str, int]:
-    with request.state.outbound_file.open() as file:
+    with request.state.outbound_file.open(encoding="utf-8") as file:
         return {"records": len(json.loads(file.read()))}
 
 

@@ -25,7 +25,7 @@ def ask(names: Collection[str], plan: Plan, file: Path, where: Environment) -> A
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     open_files.raise_limit()
-    kept = Answers.model_validate_json(file.read_text()).answers if file.exists() else []
+    kept = Answers.model_validate_json(file.read_text(encoding="utf-8")).answers if file.exists() else []
     answers = {answer.name: answer for answer in kept}
     for name in (name for name in QUESTIONS if name in names):
         with open_beside(QUESTIONS[name].database) as beside:
@@ -33,8 +33,8 @@ def ask(names: Collection[str], plan: Plan, file: Path, where: Environment) -> A
         command = plan.command(name)
         answers[name] = Answer(name=name, command=command, environment=where, repeats=plan.repeats, runs=runs)
         ordered = [answers[name] for name in QUESTIONS if name in answers]
-        file.write_text(Answers(answers=ordered).model_dump_json() + "\n")
-    return Answers.model_validate_json(file.read_text())
+        file.write_text(Answers(answers=ordered).model_dump_json() + "\n", encoding="utf-8")
+    return Answers.model_validate_json(file.read_text(encoding="utf-8"))
 
 
 def _rounds(beside: Beside, name: str, plan: Plan, file: Path) -> list[CaseRun]:

@@ -89,7 +89,7 @@ def _warm_up(case: EndpointCase, running: Running, out: Path) -> None:
 
 def _measurement(case: EndpointCase, what: AttackSubject, used: Used, conditions: Conditions, out: Path) -> Measurement:
     report = json.loads(vegeta.report(out / "results.bin", "json"))
-    (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
+    (out / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     hits = vegeta.hits(out / "results.bin")
     accepted = sum(hit.code == http.client.OK for hit in hits)
     cost = 1000 * used.cpu_s / accepted if accepted else None

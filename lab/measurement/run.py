@@ -72,7 +72,7 @@ def run(names: Collection[str], plan: Plan, file: Path, where: Environment) -> L
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     chosen = {name: plan.cases(name) for name in STUDIES if name in names}
-    lab = LabResults.model_validate_json(file.read_text()) if file.exists() else LabResults(studies=[])
+    lab = LabResults.model_validate_json(file.read_text(encoding="utf-8")) if file.exists() else LabResults(studies=[])
     stored = any(case.database for cases in chosen.values() for case in cases)
     with open_beside(stored) as beside:
         if beside.database is not None:
@@ -85,7 +85,7 @@ def run(names: Collection[str], plan: Plan, file: Path, where: Environment) -> L
             command = plan.command(name)
             study = Study(name=name, command=command, environment=where, repeats=plan.repeats, scale=scale, rows=rows)
             lab = LabResults(studies=sorted(lab.replaced(study).studies, key=lambda one: list(STUDIES).index(one.name)))
-            file.write_text(lab.model_dump_json() + "\n")
+            file.write_text(lab.model_dump_json() + "\n", encoding="utf-8")
     return lab
 
 

@@ -21,14 +21,14 @@ def _labs() -> Iterator[tuple[LabResults, Path]]:
     """Yields the results and the folder of every run, except those that documents leave out."""
     for file in RESULTS.glob("*/lab.json"):
         if not file.parent.name.endswith(UNPUBLISHED):
-            yield LabResults.model_validate_json(file.read_text()), file.parent
+            yield LabResults.model_validate_json(file.read_text(encoding="utf-8")), file.parent
 
 
 def _answers() -> Iterator[tuple[Answers, Path]]:
     """Yields the answers and the folder of every run, except those that documents leave out."""
     for file in RESULTS.glob("*/questions.json"):
         if not file.parent.name.endswith(UNPUBLISHED):
-            yield Answers.model_validate_json(file.read_text()), file.parent
+            yield Answers.model_validate_json(file.read_text(encoding="utf-8")), file.parent
 
 
 def newest_answer(name: str) -> tuple[Answer, Path]:

@@ -16,4 +16,4 @@ def write(measured: LabResults, out: Path) -> None:
         specs[f"throughput_{study.name}"] = charts.throughput(study)
     values = {"studies": measured.studies, "published": PUBLISHED, "lab": outcomes, "tables": tables}
     text = render("page.html.j2", specs, package=__package__, **values)
-    (out / "lab.html").write_text(text)
+    (out / "lab.html").write_text(text, encoding="utf-8")

@@ -31,15 +31,15 @@ def write_answers(answers: Answers, out: Path) -> None:
 def _draw(spec: Spec, out: Path, name: str) -> None:
     for kind in theme.THEMES:
         drawn = vl_convert.vegalite_to_svg(json.dumps(spec | {"width": SVG_WIDTH, "config": theme.config(kind)}))
-        (out / f"{name}-{kind}.svg").write_text(drawn + "\n")
+        (out / f"{name}-{kind}.svg").write_text(drawn + "\n", encoding="utf-8")
 
 
 def stale(results: LabResults | Answers, folder: Path) -> list[Path]:
     """Returns the files of `folder` that are missing or differ from what `redraw` writes."""
     with tempfile.TemporaryDirectory() as scratch:
         redraw(results, Path(scratch))
-        drawn = {folder / file.name: file.read_text() for file in sorted(Path(scratch).iterdir())}
-    return [file for file, fresh in drawn.items() if not file.exists() or file.read_text() != fresh]
+        drawn = {folder / file.name: file.read_text(encoding="utf-8") for file in sorted(Path(scratch).iterdir())}
+    return [file for file, fresh in drawn.items() if not file.exists() or file.read_text(encoding="utf-8") != fresh]
 
 
 def redraw(results: LabResults | Answers, out: Path) -> None:

@@ -8,7 +8,7 @@ from loadtest.record.shapes import Record
 
 _HERE = Path(__file__).parent
 # By study and comparison: why it was not reproduced, found by measuring.
-REASONS: dict[str, dict[str, str]] = json.loads((_HERE / "reasons.json").read_text())
+REASONS: dict[str, dict[str, str]] = json.loads((_HERE / "reasons.json").read_text(encoding="utf-8"))
 
 
 class PublishedComparison(Record):
@@ -44,7 +44,7 @@ class Published(Record):
 
 
 def _load() -> dict[str, Published]:
-    studies: dict[str, Any] = json.loads((_HERE / "published.json").read_text())
+    studies: dict[str, Any] = json.loads((_HERE / "published.json").read_text(encoding="utf-8"))
     return {name: Published.model_validate(study) for name, study in studies.items()}
 
 

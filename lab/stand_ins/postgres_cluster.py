@@ -44,7 +44,7 @@ def running(folder: Path, password: str) -> Iterator[tuple["subprocess.Popen[byt
     or fail, or if the server does not accept connections within _START seconds.
     """
     found, passwords = programs(folder), folder / "password"
-    passwords.write_text(password)
+    passwords.write_text(password, encoding="utf-8")
     rights: dict[str, Any] = {"cwd": folder, "env": {"LC_ALL": "C", "PATH": os.defpath}} | privileges(folder)
     _initialise(found, folder, passwords, rights)
     passwords.unlink()
@@ -57,9 +57,9 @@ def running(folder: Path, password: str) -> Iterator[tuple["subprocess.Popen[byt
                 return
         finally:
             _end(process)
-        if "Address already in use" not in _log(folder).read_text():
+        if "Address already in use" not in _log(folder).read_text(encoding="utf-8"):
             break
-    said = "\n".join(_log(folder).read_text().splitlines()[-5:])
+    said = "\n".join(_log(folder).read_text(encoding="utf-8").splitlines()[-5:])
     raise ConfigurationError(said or f"Postgres did not accept connections within {_START:g} s")
 
 
@@ -68,7 +68,13 @@ def _initialise(found: Path, folder: Path, passwords: Path, rights: dict[str, An
     command = [str(found / "initdb"), *arguments, "--encoding", "UTF8", "--locale", "C", "-D", str(folder / "data")]
     try:
         subprocess.run(
-            command, **rights, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=_START
+            command,
+            **rights,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+            timeout=_START,
         )
     except subprocess.CalledProcessError as error:
         raise ConfigurationError(error.stderr.strip() or str(error)) from None
@@ -103,7 +109,7 @@ def _accepts(process: "subprocess.Popen[bytes]", folder: Path) -> bool:
     deadline = time.monotonic() + _START
     while process.poll() is None and time.monotonic() < deadline:
         with suppress(FileNotFoundError):
-            if (folder / "data/postmaster.pid").read_text().split()[-1:] == ["ready"]:
+            if (folder / "data/postmaster.pid").read_text(encoding="utf-8").split()[-1:] == ["ready"]:
                 return True
         time.sleep(0.02)
     return False

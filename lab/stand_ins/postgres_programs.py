@@ -80,7 +80,7 @@ def _installed() -> Path:
     folders = sorted(_DEBIANS.glob("[0-9]*/bin"), key=lambda path: float(path.parent.name), reverse=True)
     configured = shutil.which("pg_config")
     if configured is not None:
-        asked = subprocess.run([configured, "--bindir"], capture_output=True, text=True, check=False, timeout=10)
+        asked = subprocess.run([configured, "--bindir"], capture_output=True, encoding="utf-8", check=False, timeout=10)
         folders.append(Path(asked.stdout.strip()))
     found = next(filter(_complete, folders), None)
     if found is None:

@@ -124,7 +124,7 @@ def _send(
         before = cpu()
         vegeta.attack(load, name, traffic, out / "results.bin", lambda: progress.sent(len(traffic.sent)))
         spent = cpu() - before
-    (out / "probes.json").write_text(json.dumps(prober.sequence) + "\n")
+    (out / "probes.json").write_text(json.dumps(prober.sequence) + "\n", encoding="utf-8")
     progress.phase("waiting for the queue, auditing")
     return _Sent(prober, spent)
 
@@ -133,8 +133,8 @@ def look(traffic: Traffic, arrived: Arrivals | None, out: Path) -> Fired:
     """Writes vegeta's reports, and audits once all webhooks with a 200 have arrived, or nothing arrives any more."""
     results = out / "results.bin"
     report = json.loads(vegeta.report(results, "json"))
-    (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
-    (out / "hdr.txt").write_text(vegeta.report(results, "hdrplot"))
+    (out / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    (out / "hdr.txt").write_text(vegeta.report(results, "hdrplot"), encoding="utf-8")
     hits = vegeta.hits(results)
     if arrived is None:
         return Fired(hits, report, None)

@@ -53,7 +53,7 @@ def recorded(pid: int, file: Path) -> Iterator[None]:
             process.wait()
             raise ConfigurationError(f"py-spy did not stop within {STOP_SECONDS} s") from None
     if not file.exists():
-        reason = log.read_text(errors="replace").strip().splitlines()
+        reason = log.read_text(errors="replace", encoding="utf-8").strip().splitlines()
         hint = "" if os.geteuid() == 0 else "; run it as root, or allow ptrace (kernel.yama.ptrace_scope=0)"
         raise ConfigurationError(f"py-spy recorded nothing: {reason[-1] if reason else 'no output'}{hint}")
 
@@ -61,7 +61,7 @@ def recorded(pid: int, file: Path) -> Iterator[None]:
 def stacks(file: Path) -> Counter[Stack]:
     """The samples of each stack in a file of `recorded`, without idle threads."""
     counted: Counter[Stack] = Counter()
-    for line in file.read_text().splitlines():
+    for line in file.read_text(encoding="utf-8").splitlines():
         joined, _, number = line.rpartition(" ")
         frames = tuple(joined.split(";"))
         if not all(part in frames[-1] for part in IDLE):

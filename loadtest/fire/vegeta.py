@@ -93,7 +93,7 @@ def plot(results: Path) -> str:
 
 
 def _run(*arguments: str) -> str:
-    return subprocess.run(["vegeta", *arguments], check=True, capture_output=True, text=True).stdout
+    return subprocess.run(["vegeta", *arguments], check=True, capture_output=True, encoding="utf-8").stdout
 
 
 def hits(results: Path) -> list[Hit]:
@@ -101,7 +101,9 @@ def hits(results: Path) -> list[Hit]:
 
     Raises CalledProcessError if vegeta cannot read `results`.
     """
-    with subprocess.Popen(["vegeta", "encode", "-to", "csv", str(results)], stdout=subprocess.PIPE, text=True) as run:
+    with subprocess.Popen(
+        ["vegeta", "encode", "-to", "csv", str(results)], stdout=subprocess.PIPE, encoding="utf-8"
+    ) as run:
         assert run.stdout is not None
         # timestamp, code, latency, bytes out, bytes in, error, body, …
         rows = [(int(row[0]), int(row[1]), int(row[2]), row[5], row[6]) for row in csv.reader(run.stdout)]

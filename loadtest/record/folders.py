@@ -31,4 +31,4 @@ def raw(file: Path, kind: str, name: str, repeat: int) -> Path:
 def write(file: Path, result: BaseModel) -> None:
     """Writes `result` to `file` as JSON. Creates the folder if it does not exist."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(result.model_dump_json(indent=2) + "\n")
+    file.write_text(result.model_dump_json(indent=2) + "\n", encoding="utf-8")

@@ -54,18 +54,18 @@ def commit() -> str:
 
 def _git(*arguments: str) -> str:
     command = ["git", "-C", str(ROOT), *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
 
 
 def _version(tool: str) -> str:
-    answer = subprocess.run([tool, "-version"], check=False, capture_output=True, text=True)
+    answer = subprocess.run([tool, "-version"], check=False, capture_output=True, encoding="utf-8")
     found = re.search(r"v?\d+\.\d+\.\d+", answer.stdout + answer.stderr)
     return found[0].removeprefix("v") if found else "unknown"
 
 
 def _cpu() -> str:
     try:
-        names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
     except OSError:
         names = []
     return names[0] if names else platform.processor() or "unknown"

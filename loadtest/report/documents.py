@@ -20,7 +20,7 @@ class NotMeasured(ValueError):
 
 def newest(kind: str) -> tuple[Comparison, Path]:
     """The last `history`, `calibrated` or `bench` on one commit that was no trial run. Raises NotMeasured."""
-    runs = [(Comparison.model_validate_json(file.read_text()), file.parent) for file in _whole(kind)]
+    runs = [(Comparison.model_validate_json(file.read_text(encoding="utf-8")), file.parent) for file in _whole(kind)]
     return max(runs, key=lambda run: run[0].environment.started)
 
 
@@ -98,7 +98,7 @@ def bench() -> str:
 
 def shares() -> str:
     """Returns a table of the stages in which the CPU time of a webhook is spent, from the newest run."""
-    runs = [Shares.model_validate_json(file.read_text()) for file in _whole("shares")]
+    runs = [Shares.model_validate_json(file.read_text(encoding="utf-8")) for file in _whole("shares")]
     last = max(runs, key=lambda run: run.environment.started)
     doubts = _doubtful(last.conditions.doubts if last.conditions else [])
     return f"{table(last)}\n\n{measured_by(last.command, last.environment)}, once; {last.samples:,} samples.{doubts}"
@@ -106,14 +106,14 @@ def shares() -> str:
 
 def billing() -> str:
     """Returns what `python -m loadtest billing` printed about thousands of events while workers were killed."""
-    runs = [BillingAudit.model_validate_json(file.read_text()) for file in _whole("billing")]
+    runs = [BillingAudit.model_validate_json(file.read_text(encoding="utf-8")) for file in _whole("billing")]
     last = max(runs, key=lambda run: run.environment.started)
     return f"```none\n{last.text()}\n```\n\n{measured_by(last.command, last.environment)}, once."
 
 
 def worker() -> str:
     """A worker's CPU."""
-    runs = [WorkerBench.model_validate_json(file.read_text()) for file in _whole("worker")]
+    runs = [WorkerBench.model_validate_json(file.read_text(encoding="utf-8")) for file in _whole("worker")]
     last = max(runs, key=lambda run: run.environment.started)
     return (
         f"{last.table()}\n\n{measured_by(last.command, last.environment)}; {last.events:,} events,"

@@ -7,7 +7,9 @@ from typing import Any, Literal
 from loadtest.record.shapes import Measurement
 
 # By release, then success (per cent), rps, fastest_ms, mean_ms, p50_ms, p99_ms.
-PUBLISHED: dict[str, dict[str, float]] = json.loads(Path(__file__).with_name("published.json").read_text())["releases"]
+PUBLISHED: dict[str, dict[str, float]] = json.loads(
+    Path(__file__).with_name("published.json").read_text(encoding="utf-8")
+)["releases"]
 
 Scale = Literal["linear", "log"]
 # Each with its field in published.json and in a Measurement, and the scale of its axis.

@@ -22,7 +22,7 @@ SHARP = 2  # pixels of the picture for one of the page
 
 def requests(raw: Path) -> Requests:
     """Returns the webhooks of the attack whose raw results are in `raw`, and the probes during the attack."""
-    probes = json.loads((raw / "probes.json").read_text())
+    probes = json.loads((raw / "probes.json").read_text(encoding="utf-8"))
     marks = {True: request_charts.PROBED, False: request_charts.PROBE_FAILED}
     return of(vegeta.hits(raw / "results.bin")) + [(at, latency, marks[answered]) for at, latency, answered in probes]
 

@@ -25,7 +25,7 @@ def write(comparison: Comparison, hits: dict[str, list[Hit]], out: Path) -> None
         "distribution": charts.distribution(comparison),
         "failures": charts.failures(comparison),
     }
-    (out / "report.html").write_text(_page(comparison, bars | details))
+    (out / "report.html").write_text(_page(comparison, bars | details), encoding="utf-8")
 
 
 def _bars(comparison: Comparison) -> dict[str, Spec]:

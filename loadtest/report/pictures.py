@@ -34,12 +34,12 @@ def write_capacity(comparison: Comparison, out: Path) -> None:
 def _write(name: str, spec: charts.Spec, out: Path) -> None:
     for kind in theme.THEMES:
         drawn = vl_convert.vegalite_to_svg(json.dumps(spec | {"padding": _ROOM, "config": theme.config(kind)}))
-        (out / f"{name}-{kind}.svg").write_text(drawn + "\n")
+        (out / f"{name}-{kind}.svg").write_text(drawn + "\n", encoding="utf-8")
 
 
 def stale(comparison: Comparison, folder: Path, draw: Callable[[Comparison, Path], None] = write) -> list[Path]:
     """The pictures of `folder` that are missing or differ from what `draw` would draw."""
     with tempfile.TemporaryDirectory() as scratch:
         draw(comparison, Path(scratch))
-        drawn = {folder / file.name: file.read_text() for file in sorted(Path(scratch).glob("*.svg"))}
-    return [file for file, fresh in drawn.items() if not file.exists() or file.read_text() != fresh]
+        drawn = {folder / file.name: file.read_text(encoding="utf-8") for file in sorted(Path(scratch).glob("*.svg"))}
+    return [file for file, fresh in drawn.items() if not file.exists() or file.read_text(encoding="utf-8") != fresh]

@@ -13,7 +13,7 @@ NAMED = 3  # of the lost ones; the others are in meta.json
 def attack(attack: AttackRecord, out: Path) -> None:
     """Prints vegeta's text report, the budget, CPU, memory, the probes and the audit, and writes plot.html to `out`."""
     measured = attack.measurement
-    (out / "plot.html").write_text(vegeta.plot(out / "results.bin"))
+    (out / "plot.html").write_text(vegeta.plot(out / "results.bin"), encoding="utf-8")
     print(vegeta.report(out / "results.bin", "text"), end="")
     if measured.used is not None:
         print("\n".join(_used(measured.used)))

@@ -23,7 +23,7 @@ def awake() -> Iterator[None]:
 
     For other users and on other machines, the context does nothing.
     """
-    virtual = _CPU_INFO.exists() and " hypervisor " in _CPU_INFO.read_text()
+    virtual = _CPU_INFO.exists() and " hypervisor " in _CPU_INFO.read_text(encoding="utf-8")
     if not (virtual and os.access(_LATENCY, os.W_OK)):
         yield
         return

@@ -69,7 +69,7 @@ def _fixed_addresses() -> list[str]:
 
 def instructions(out: Path) -> int:
     """Returns the number of instructions in a result of callgrind. Raises ValueError if the file has none."""
-    found = _TOTALS.findall(out.read_text())
+    found = _TOTALS.findall(out.read_text(encoding="utf-8"))
     if len(found) != 1 or int(found[0]) == 0:
         raise ValueError(f"callgrind has counted nothing in {out}")
     return int(found[0])

@@ -53,7 +53,7 @@ def other_python(base: str) -> tuple[Checkout, str]:
     """
     asked = [base, "-c", "import platform; print(platform.python_version(), end='')"]
     try:
-        version = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+        version = subprocess.run(asked, check=True, capture_output=True, encoding="utf-8").stdout
     except (OSError, subprocess.CalledProcessError):
         raise ConfigurationError(f"--python={base}: this is no Python interpreter") from None
     python = environments.python(ROOT / LOCKS[0], ROOT / ".run" / "pythons", base)
@@ -67,7 +67,7 @@ def _command(root: Path) -> list[str]:
 def _git(root: Path, *arguments: str) -> str:
     """The output; empty if git fails. Raises ConfigurationError without git."""
     try:
-        ended = subprocess.run([*_command(root), *arguments], capture_output=True, text=True, check=False)
+        ended = subprocess.run([*_command(root), *arguments], capture_output=True, encoding="utf-8", check=False)
     except FileNotFoundError:
         raise ConfigurationError("--against needs git, which is not on PATH") from None
     return ended.stdout.strip()
@@ -84,7 +84,7 @@ def _lock(folder: Path, commit: str) -> Path:
 def _alone(cache: Path) -> Iterator[None]:
     """Raises ConfigurationError while another process has the cache."""
     cache.mkdir(parents=True, exist_ok=True)
-    with (cache / "lock").open("w") as file:
+    with (cache / "lock").open("w", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -16,7 +16,9 @@ class ElasticMq:
     """ElasticMQ under Java 17, in memory. Its jars: `make loadtest/elasticmq/target/classpath`."""
 
     def __init__(self) -> None:
-        version = re.search(r"elasticmq-server.*?<version>(.*?)<", (_PROJECT / "pom.xml").read_text(), re.DOTALL)
+        version = re.search(
+            r"elasticmq-server.*?<version>(.*?)<", (_PROJECT / "pom.xml").read_text(encoding="utf-8"), re.DOTALL
+        )
         assert version is not None
         self.name = f"ElasticMQ {version[1]}"
         self._process: subprocess.Popen[bytes] | None = None
@@ -35,7 +37,13 @@ class ElasticMq:
             f"node-address.port={self._port}",
             "generate-node-address=false",
         ]
-        command = [java, "-Xmx512m", *(f"-D{option}" for option in options), "-cp", CLASSPATH.read_text().strip()]
+        command = [
+            java,
+            "-Xmx512m",
+            *(f"-D{option}" for option in options),
+            "-cp",
+            CLASSPATH.read_text(encoding="utf-8").strip(),
+        ]
         # A session of its own: Ctrl-C in the terminal must not end the queue before the service has drained.
         self._process = subprocess.Popen(
             [*command, "org.elasticmq.server.Main"], stdout=subprocess.DEVNULL, start_new_session=True

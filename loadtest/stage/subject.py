@@ -178,5 +178,5 @@ def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
     try:
         wait_until_ready(process, lambda: _answers(url), START_SECONDS, interval=0.02)
     except (ChildProcessError, TimeoutError) as error:
-        last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["no output"]
+        last = log.read_text(errors="replace", encoding="utf-8").strip().splitlines()[-1:] or ["no output"]
         raise ChildProcessError(f"{error}; the last line of its log: {last[0]}") from None

@@ -48,5 +48,5 @@ def started(stack: dict[str, str], budget: Budget, log: Path) -> Iterator["subpr
 def require_running(process: "subprocess.Popen[bytes]", log: Path) -> None:
     """Raises ChildProcessError, with the last line of `log`, if the worker has ended."""
     if process.poll() is not None:
-        last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["no output"]
+        last = log.read_text(errors="replace", encoding="utf-8").strip().splitlines()[-1:] or ["no output"]
         raise ChildProcessError(f"the worker has ended with {process.returncode}: {last[0]}")

@@ -33,7 +33,7 @@ class Page:
 
     def __init__(self, api: Api) -> None:
         self._api = api
-        self._html = _DOCUMENT.read_text()
+        self._html = _DOCUMENT.read_text(encoding="utf-8")
         self._headers = {
             "Content-Security-Policy": _policy(self._html),
             "X-Content-Type-Options": "nosniff",

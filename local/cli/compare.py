@@ -63,7 +63,7 @@ def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
         _show(one, longest)
     if file is not None:
         try:
-            file.write_text(svg.draw(recorded))
+            file.write_text(svg.draw(recorded), encoding="utf-8")
         except OSError as error:
             raise ConfigurationError(f"--svg {file}: cannot be written: {error.strerror}") from None
         click.echo(f"picture: {file}")

@@ -37,7 +37,7 @@ class TimelineRow(NamedTuple):
 
 def read(file: Path) -> list[TimelineRow]:
     """Returns the rows of the timeline in `file`, in the order in which they began."""
-    found = json.loads(file.read_text())
+    found = json.loads(file.read_text(encoding="utf-8"))
     states = [state_of(line, functions) for line, functions in found["stacks"]]
     return [
         TimelineRow(kind, name, merged(StateSpan(began, ended, states[stack]) for began, ended, stack in spans))

@@ -65,7 +65,7 @@ def _document(services: list[ShownService], data: dict[str, object]) -> str:
 
 @cache
 def _text(name: str) -> str:
-    return (_FILES / name).read_text()
+    return (_FILES / name).read_text(encoding="utf-8")
 
 
 def _styles() -> list[str]:

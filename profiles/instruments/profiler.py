@@ -54,7 +54,7 @@ class Profiles:
         assert session is not None
         session.save(self._folder / f"{number}.{SESSION}")
         for ending, renderer in RENDERERS.items():
-            (self._folder / f"{number}.{ending}").write_text(renderer.render(session))
+            (self._folder / f"{number}.{ending}").write_text(renderer.render(session), encoding="utf-8")
         for ending in (SESSION, *RENDERERS):
             (self._folder / f"{number - KEPT}.{ending}").unlink(missing_ok=True)
         logger.info("Profile {} written to {}", number, self._folder)

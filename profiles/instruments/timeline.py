@@ -45,7 +45,7 @@ def recorded(file: Path, path: str, callbacks: Callbacks | None = None) -> Itera
         yield
     finally:
         sampler.stop()
-        file.write_text(json.dumps(sampler.timeline()) + "\n")
+        file.write_text(json.dumps(sampler.timeline()) + "\n", encoding="utf-8")
 
 
 class Sampler(threading.Thread):

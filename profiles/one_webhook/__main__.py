@@ -22,7 +22,7 @@ RELEASES = (Release.V08_NATIVE_ASYNC, Release.V10_LEAN_CLIENT, Release.V11_WITHO
 def main() -> None:
     with click.progressbar(RELEASES, label="Tracing", show_eta=False, item_show_func=str) as bar:
         traces = {release.value: trace(release) for release in bar}
-    FILE.write_text(picture.draw(traces))
+    FILE.write_text(picture.draw(traces), encoding="utf-8")
     click.echo("to open in a browser: profiles/one_webhook.svg")
 
 

@@ -39,7 +39,7 @@ def trace(release: Release) -> Trace:
 
 async def _traces(url: str, file: Path) -> list[Trace]:
     """Returns a trace without a webhook, and a trace with one webhook."""
-    service = int(file.with_suffix(".pid").read_text())
+    service = int(file.with_suffix(".pid").read_text(encoding="utf-8"))
     webhook, *warm = fresh_events(default_file().read_bytes(), WARM + 1)
     async with open_session(url, load_settings(), connections=1) as client:
         for body in warm:
@@ -58,7 +58,7 @@ async def _traces(url: str, file: Path) -> list[Trace]:
 
 def _wait_for(file: Path, number: int) -> list[Trace]:
     end = time.monotonic() + PATIENCE_SECONDS
-    while not file.exists() or len(traces := json.loads(file.read_text())) < number:
+    while not file.exists() or len(traces := json.loads(file.read_text(encoding="utf-8"))) < number:
         if time.monotonic() > end:
             raise TimeoutError(f"the service wrote no trace within {PATIENCE_SECONDS:.0f} s")
         time.sleep(0.05)

@@ -29,7 +29,7 @@ class Traces:
         if self._counter is not None:
             self._done.append(self._counter.stop())
         unfinished = self._file.with_suffix(".part")
-        unfinished.write_text(json.dumps(self._done))
+        unfinished.write_text(json.dumps(self._done), encoding="utf-8")
         unfinished.rename(self._file)
         self._counter = Counter()
         self._counter.start(asyncio.get_running_loop())
@@ -38,7 +38,7 @@ class Traces:
 if __name__ == "__main__":
     file = Path(sys.argv[1])
     signal.signal(signal.SIGUSR1, Traces(file).next)
-    file.with_suffix(".pid").write_text(str(os.getpid()))
-    sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115  # the log lines, which are written as in production
+    file.with_suffix(".pid").write_text(str(os.getpid()), encoding="utf-8")
+    sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # the log lines, which are written as in production
     sys.argv[1:] = ["web"]
     runpy.run_module("app", run_name="__main__")

@@ -32,7 +32,7 @@ def _cpu_seconds() -> list[Point]:
 
 def _memory() -> list[Point]:
     try:
-        pages = int((_PROC / "statm").read_text().split()[1])
+        pages = int((_PROC / "statm").read_text(encoding="utf-8").split()[1])
     except OSError:
         return []
     return [((), pages * resource.getpagesize())]

@@ -47,7 +47,7 @@ def _restarted(stage: Stage, kind: str, *options: str) -> Figures:
     with stage.serve(uvicorn("background_tasks", *options)) as app:
         asyncio.run(_start_tasks(f"{app.url}/{kind}", DURATIONS))
         app.end()
-        done = app.log.read_text().count(DONE)
+        done = app.log.read_text(encoding="utf-8").count(DONE)
     if kind == "job":
         with stage.serve(uvicorn("background_tasks", *options)):
             done = asyncio.run(_jobs_done(stage))

@@ -24,13 +24,13 @@ class CgroupV1:
             for group in self._groups:
                 group.mkdir(exist_ok=True)  # cpu and cpuacct may be one folder
             if limits.cpus is not None:
-                (self._cpu / "cpu.cfs_period_us").write_text(str(PERIOD_US))
-                (self._cpu / "cpu.cfs_quota_us").write_text(str(int(limits.cpus * PERIOD_US)))
+                (self._cpu / "cpu.cfs_period_us").write_text(str(PERIOD_US), encoding="utf-8")
+                (self._cpu / "cpu.cfs_quota_us").write_text(str(int(limits.cpus * PERIOD_US)), encoding="utf-8")
             if limits.memory is not None:
-                (self._memory / "memory.limit_in_bytes").write_text(str(limits.memory))
+                (self._memory / "memory.limit_in_bytes").write_text(str(limits.memory), encoding="utf-8")
                 with_swap = self._memory / "memory.memsw.limit_in_bytes"
                 if with_swap.exists():  # then the kernel also accounts for swap; a pod has no swap
-                    with_swap.write_text(str(limits.memory))
+                    with_swap.write_text(str(limits.memory), encoding="utf-8")
         except OSError as error:
             self.close()
             raise Unavailable(str(error)) from None
@@ -47,10 +47,10 @@ class CgroupV1:
         """The shell of `command` has joined already."""
 
     def cpu_seconds(self) -> float:
-        return int((self._cpuacct / "cpuacct.usage").read_text()) / 1e9
+        return int((self._cpuacct / "cpuacct.usage").read_text(encoding="utf-8")) / 1e9
 
     def peak_bytes(self) -> int | None:
-        return int((self._memory / "memory.max_usage_in_bytes").read_text())
+        return int((self._memory / "memory.max_usage_in_bytes").read_text(encoding="utf-8"))
 
     def close(self) -> None:
         for group in self._groups:

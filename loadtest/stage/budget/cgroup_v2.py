@@ -22,17 +22,17 @@ class CgroupV2:
     def __init__(self, limits: Limits, root: Path = ROOT) -> None:
         self._group = root / f"invoice-webhook-{os.getpid()}-{next(_number)}"
         try:
-            if not {"cpu", "memory"} <= set((root / "cgroup.controllers").read_text().split()):
+            if not {"cpu", "memory"} <= set((root / "cgroup.controllers").read_text(encoding="utf-8").split()):
                 raise Unavailable(f"{root}: no cpu and memory controllers")
-            if not {"cpu", "memory"} <= set((root / "cgroup.subtree_control").read_text().split()):
-                (root / "cgroup.subtree_control").write_text("+cpu +memory")
+            if not {"cpu", "memory"} <= set((root / "cgroup.subtree_control").read_text(encoding="utf-8").split()):
+                (root / "cgroup.subtree_control").write_text("+cpu +memory", encoding="utf-8")
             self._group.mkdir()
             if limits.cpus is not None:
-                (self._group / "cpu.max").write_text(f"{int(limits.cpus * PERIOD_US)} {PERIOD_US}")
+                (self._group / "cpu.max").write_text(f"{int(limits.cpus * PERIOD_US)} {PERIOD_US}", encoding="utf-8")
             if limits.memory is not None:
-                (self._group / "memory.max").write_text(str(limits.memory))
+                (self._group / "memory.max").write_text(str(limits.memory), encoding="utf-8")
                 with suppress(PermissionError):  # the file does not exist on a kernel without swap
-                    (self._group / "memory.swap.max").write_text("0")  # a pod has none either
+                    (self._group / "memory.swap.max").write_text("0", encoding="utf-8")  # a pod has none either
         except OSError as error:
             self.close()
             raise Unavailable(str(error)) from None
@@ -56,11 +56,11 @@ class CgroupV2:
 
 def cpu_seconds(group: Path) -> float:
     """From cpu.stat of `group`."""
-    fields = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
+    fields = dict(line.split() for line in (group / "cpu.stat").read_text(encoding="utf-8").splitlines())
     return int(fields["usage_usec"]) / 1e6
 
 
 def peak_bytes(group: Path) -> int | None:
     """memory.peak of `group`; None before Linux 5.19."""
     file = group / "memory.peak"
-    return int(file.read_text()) if file.exists() else None
+    return int(file.read_text(encoding="utf-8")) if file.exists() else None

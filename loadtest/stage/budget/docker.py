@@ -52,7 +52,7 @@ class Docker:
     def attach(self, pid: int) -> None:
         """Starts one shell for all reads: each `docker exec` costs the container 20 ms of CPU."""
         command = ["docker", "exec", "--interactive", self._name, "sh"]
-        self._shell = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._shell = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
 
     def cpu_seconds(self) -> float:
         words = self._read(FILES[self._version][0])
@@ -91,7 +91,7 @@ def _docker(*command: str) -> str:
     seconds = BUILD_SECONDS if command[0] == "build" else ANSWER_SECONDS
     try:
         ended = subprocess.run(
-            ["docker", *command], env=environment, capture_output=True, text=True, check=False, timeout=seconds
+            ["docker", *command], env=environment, capture_output=True, encoding="utf-8", check=False, timeout=seconds
         )
     except subprocess.TimeoutExpired:
         raise Unavailable(f"docker {command[0]}: no answer within {seconds} s") from None

@@ -22,7 +22,7 @@ def remove(group: Path) -> None:
     deadline = time.monotonic() + EMPTY_SECONDS
     while group.exists():
         try:
-            for pid in (group / "cgroup.procs").read_text().split():
+            for pid in (group / "cgroup.procs").read_text(encoding="utf-8").split():
                 _kill(int(pid))
             group.rmdir()
         except OSError:  # its processes have not exited yet

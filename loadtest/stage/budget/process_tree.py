@@ -32,7 +32,7 @@ class ProcessTree:
             status = Path(f"/proc/{process.pid}/status")
             if not status.exists():
                 return None
-            fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
+            fields = dict(line.split(":", 1) for line in status.read_text(encoding="utf-8").splitlines())
             if "VmHWM" in fields:  # the status of a zombie has none
                 marks.append(int(fields["VmHWM"].split()[0]) * 1024)
         return sum(marks) if marks else None

@@ -25,7 +25,7 @@ class SystemdScope:
             raise Unavailable("no systemd-run")
         command = [*self._prefix, "--", "true"]
         try:
-            tried = subprocess.run(command, capture_output=True, text=True, check=False, timeout=ANSWER_SECONDS)
+            tried = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, timeout=ANSWER_SECONDS)
         except subprocess.TimeoutExpired:
             raise Unavailable(f"systemd-run: no answer within {ANSWER_SECONDS} s") from None
         if tried.returncode:
@@ -37,7 +37,11 @@ class SystemdScope:
         return [*self._prefix, "--", *command]
 
     def attach(self, pid: int) -> None:
-        unified = next(line for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line.startswith("0::"))
+        unified = next(
+            line
+            for line in Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8").splitlines()
+            if line.startswith("0::")
+        )
         self._group = cgroup_v2.ROOT / unified.removeprefix("0::/")
 
     def cpu_seconds(self) -> float:
