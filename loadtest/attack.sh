@@ -6,14 +6,19 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
 
+# An image with the packages installed sets LOADTEST_PYTHON.
+python=${LOADTEST_PYTHON:-$root/.venv/bin/python}
+
 case " $* " in
-*" --help "* | *" -h "*) exec python3 -m loadtest.attack --help ;;
+*" --help "* | *" -h "*)
+  [ -x "$python" ] || python=python3 # nothing is installed yet
+  exec "$python" -m loadtest.attack --help
+  ;;
 *" --url"*) tools=(vegeta) ;;
 *) tools=(vegeta toxiproxy-server) ;;
 esac
 
 needed=()
-# An image with the packages installed sets LOADTEST_PYTHON.
 [ -n "${LOADTEST_PYTHON:-}" ] || needed+=(.venv/loadtest loadtest/sqs/bin/sqs)
 for tool in "${tools[@]}"; do
   command -v "$tool" >/dev/null || needed+=("loadtest/tools/bin/$tool")
@@ -21,4 +26,4 @@ done
 ((${#needed[@]} == 0)) || make --silent --directory "$root" "${needed[@]}" >&2
 
 export PATH="$PATH:$root/loadtest/tools/bin"
-exec "${LOADTEST_PYTHON:-$root/.venv/bin/python}" -m loadtest.attack "$@"
+exec "$python" -m loadtest.attack "$@"

@@ -289,12 +289,17 @@ def test_every_toxic(text: str) -> None:
 
 
 def test_help_needs_nothing(tmp_path: Path) -> None:
-    """--help needs no virtual environment and no tools, only the system's Python."""
-    ended = subprocess.run(
-        [str(ATTACK), "--help"], env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False
-    )
+    """--help needs no virtual environment and no tools, only the system's Python. With `.venv`, its Python is taken."""
+    for package in ("app", "loadtest"):
+        (tmp_path / package).symlink_to(ATTACK.parents[1] / package)
+    command, path = [str(tmp_path / "loadtest" / "attack.sh"), "--help"], {"PATH": "/usr/bin:/bin"}
+    ended = subprocess.run(command, env=path, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     assert all(action.option_strings[-1] in ended.stdout for action in options.parser()._actions)
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").symlink_to("/bin/echo")
+    ended = subprocess.run(command, env=path, capture_output=True, text=True, check=True)
+    assert ended.stdout == "-m loadtest.attack --help\n"
 
 
 def test_what_is_missing_is_made(tmp_path: Path) -> None:
