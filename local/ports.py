@@ -1,7 +1,10 @@
 """Finds free ports for processes that get their port as an argument, and listens on ports."""
 
+import errno
+import os
 import random
 import socket
+import sys
 from contextlib import closing, suppress
 
 from app.errors import ConfigurationError
@@ -20,6 +23,9 @@ def listen(host: str, port: int, what: str, backlog: int = 128) -> socket.socket
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
+        # macOS and BSD also accept a port on which another process listens with another address.
+        if port and sys.platform != "linux" and _listeners(port):
+            raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
         listener.bind((host, port))
         listener.listen(backlog)  # on a port that is in use, `bind` may succeed; `listen` fails
     except (OSError, OverflowError, UnicodeError) as error:  # a port above 65535 is an OverflowError

@@ -1,11 +1,9 @@
 """How many threads a process uses for its requests, as study 2 recorded them for each of its tests."""
 
 import threading
-from pathlib import Path
 
+import psutil
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-_TASKS = Path("/proc/self/task")
 
 
 class ThreadCount:
@@ -15,7 +13,7 @@ class ThreadCount:
     application: AnyIO's threads for `def` endpoints and files, the threads of executors, and the four threads of a
     `BlockingPool`, which its first request starts. It does not count the other threads that ran at the start: the
     thread by which a uvicorn worker answers its parent, and threads that wait for the parent's end. `os` counts all
-    threads of the process as Linux does, including these and libuv's.
+    threads of the process as the system does, including these and libuv's.
     """
 
     def __init__(self) -> None:
@@ -37,7 +35,7 @@ class ThreadCount:
         self.peak = max(self.peak, self.now())
 
     def report(self) -> dict[str, int]:
-        return {"python": self.now(), "python_peak": self.peak, "os": sum(1 for _ in _TASKS.iterdir())}
+        return {"python": self.now(), "python_peak": self.peak, "os": psutil.Process().num_threads()}
 
 
 class CountThreads:

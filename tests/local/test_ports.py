@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 
 import pytest
 
@@ -15,6 +16,22 @@ def test_a_port_that_is_taken() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(ConfigurationError) as error:
             listen("127.0.0.1", port, "the page")
+    _assert_named(port, str(error.value))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS has no other address of loopback")
+def test_a_port_of_another_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linux accepts the port. For macOS, which would also accept it beside 0.0.0.0, the function refuses it."""
+    with socket.create_server(("127.0.0.2", 0)) as taken:
+        port = taken.getsockname()[1]
+        listen("127.0.0.1", port, "the page").close()
+        monkeypatch.setattr("sys.platform", "darwin")
+        with pytest.raises(ConfigurationError) as error:
+            listen("127.0.0.1", port, "the page")
+    _assert_named(port, str(error.value))
+
+
+def _assert_named(port: int, error: str) -> None:
     line = f"the page cannot listen on 127.0.0.1:{port}: Address already in use; allowed is a free port, or 0; process "
-    assert str(error.value).startswith(f"{line}{os.getpid()} (")
-    assert str(error.value).endswith(") listens on this port")
+    assert error.startswith(f"{line}{os.getpid()} (")
+    assert error.endswith(") listens on this port")
