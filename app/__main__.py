@@ -3,7 +3,7 @@
 import signal
 import sys
 
-from app.starting import importing
+from app.starting import importing, open_standard_files
 
 
 def _end(number: int, _: object) -> None:
@@ -11,6 +11,7 @@ def _end(number: int, _: object) -> None:
 
 
 if __name__ == "__main__":
+    open_standard_files()
     # The first process of a container gets no signal for which it has no handler, and `web` and `worker` set theirs at
     # the end of a start that takes seconds. Without this one, the kernel drops a SIGTERM that arrives before.
     signal.signal(signal.SIGTERM, _end)

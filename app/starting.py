@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+_STDERR = 2
+
 
 @contextmanager
 def importing() -> Iterator[None]:
@@ -19,6 +21,16 @@ def importing() -> Iterator[None]:
         signal.signal(signal.SIGINT, _end)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+def open_standard_files() -> None:
+    """Opens /dev/null for standard input, output and error if they are closed.
+
+    Otherwise, a socket would get one of their numbers, and uvloop ends the process when it closes such a socket.
+    """
+    while (file := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
+        pass
+    os.close(file)
 
 
 def _end(number: int, frame: FrameType | None) -> None:

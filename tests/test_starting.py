@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.service import clean_environment
+from loadtest.stage.queues import QueueProcess
+from tests.harness.service import Web, clean_environment, environment
 
 # Stands in for click, which each command imports: Ctrl-C arrives while it is being imported.
 CLICK = "import signal\nsignal.raise_signal(signal.SIGINT)\n"
@@ -28,3 +29,11 @@ def test_ctrl_c_after_importing() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False)
     assert ended.stderr.endswith("\nKeyboardInterrupt\n")
+
+
+def test_closed_standard_files(aws: QueueProcess) -> None:
+    """The service starts and stops although standard input and output are closed; no socket gets their numbers."""
+    command = ["bash", "-c", 'exec "$@" <&- >&-', "bash", sys.executable, "-m", "app", "web"]
+    settings = environment(aws.endpoint, f"{aws.endpoint}/000000000000/closed", drain_delay=0)
+    with Web(settings, command=command) as web:
+        assert web.stop() == 0
