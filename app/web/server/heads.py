@@ -7,6 +7,7 @@ from itertools import chain
 MAX_BYTES = 64 * 1024
 MAX_HEADERS = 100
 MAX_TARGET_BYTES = 8 * 1024  # uvicorn stores the target several times: raw, decoded, and as a path
+MAX_ESCAPES = 100  # in the target's path; uvicorn decodes it, and a `%` without digits takes it more than a microsecond
 MAX_LENGTH_DIGITS = 20  # of a Content-Length; Python converts at most 4,300 digits to a number
 TOO_LARGE = f"The head of the request is too large: allowed are {MAX_BYTES} bytes and {MAX_HEADERS} headers."
 
@@ -42,8 +43,9 @@ def size(target: bytes, headers: Headers) -> int:
 
 
 def check(method: bytes, target: bytes, version: str, headers: Headers) -> dict[bytes, bytes]:
-    """Returns the `fields`. Raises HeadRefused if a head is ambiguous or not supported, or if its target is too long.
+    """Returns the `fields`. Raises HeadRefused if a head is ambiguous or not supported.
 
+    Also raises if the target is too long or has too many escapes.
     The protocols check the size and the number of headers. Names in `headers` are in lower case.
     A proxy in front of the service may interpret an ambiguous head differently.
     A client could then smuggle a request inside another one (RFC 9112, 11.2), or send a request with another client's
@@ -53,6 +55,8 @@ def check(method: bytes, target: bytes, version: str, headers: Headers) -> dict[
         raise HeadRefused("CONNECT is not supported.")
     if len(target) > MAX_TARGET_BYTES:
         raise HeadRefused(f"The request's target is longer than {MAX_TARGET_BYTES} bytes.")
+    if b"%" in target and target.partition(b"?")[0].count(b"%") > MAX_ESCAPES:
+        raise HeadRefused(f"The request's target has more than {MAX_ESCAPES} escapes (%).")
     if version not in _VERSIONS:
         raise HeadRefused(f"HTTP/{version} is not supported: allowed are 1.0 and 1.1.")
     found = fields(headers)

@@ -141,11 +141,16 @@ def test_large_heads_ahead_of_their_answers(service: Service) -> None:
 
 
 def test_a_long_target(service: Service) -> None:
-    """A target over 8 KiB gets 400; a 404 repeats only a part of the target."""
+    """A target over 8 KiB or with over 100 escapes gets 400; a 404 repeats only a part of the target."""
     with RawSender(service.address) as sender:
-        sender.send(b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n" % (b"%00" * 2000))
+        sender.send(b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n" % (b"%00" * 100 + b"y" * 7000))
         assert len(sender.answer()) < 2000
+        sender.send(b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n" % (b"y?" + b"%" * 101))
+        assert sender.answer().startswith(b"HTTP/1.1 404 ")
         sender.send(b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n" % (b"y" * 9000))
+        assert sender.rest().startswith(b"HTTP/1.1 400 ")
+    with RawSender(service.address) as sender:
+        sender.send(b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n" % (b"%" * 101))
         assert sender.rest().startswith(b"HTTP/1.1 400 ")
 
 
