@@ -55,8 +55,10 @@ def _range(field: FieldInfo) -> str:
 
 
 def shown(value: str) -> str:
-    """Returns `value` for a message, or `(hidden)` if `value` may be a URL with credentials or a signature."""
-    return "(hidden)" if re.search(r"@|://.*[?#]", value, re.DOTALL) else value
+    """Returns `value` in one line for a message, or `(hidden)` if it may be a URL with credentials or a signature."""
+    if re.search(r"@|://.*[?#]", value, re.DOTALL):
+        return "(hidden)"
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in value)
 
 
 def http_url(host: str, port: int) -> str:

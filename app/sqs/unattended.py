@@ -10,6 +10,7 @@ import botocore.session
 from loguru import logger
 
 from app.errors import ConfigurationError
+from app.settings.text import shown
 
 # The clients of SQS and DynamoDB have fixed numbers of attempts, because their time-outs follow from these numbers.
 _FIXED = {"AWS_MAX_ATTEMPTS": "max_attempts", "AWS_RETRY_MODE": "retry_mode"}
@@ -26,7 +27,9 @@ def require_unattended() -> None:
     for name, key in _FIXED.items():
         value = os.environ.get(name) or profile.get(key)
         if value and value != "standard":
-            raise ConfigurationError(f"{name}={value} (or {key} in the profile): the retries are fixed, so unset it")
+            raise ConfigurationError(
+                f"{name}={shown(value)} (or {key} in the profile): the retries are fixed, so unset it"
+            )
     if not os.environ.get("AWS_ACCESS_KEY_ID") and _asks_for_code(profile, session.full_config["profiles"]):
         raise ConfigurationError("mfa_serial (in the profile): nobody can type a code, so use a profile without it")
 

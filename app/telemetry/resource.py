@@ -9,17 +9,19 @@ from uuid import uuid4
 
 from app import __version__
 from app.errors import ConfigurationError
+from app.settings.text import shown
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
 
 SERVICE = "invoice-webhook"
 PROPAGATORS, METER_PROVIDER = "OTEL_PROPAGATORS", "OTEL_PYTHON_METER_PROVIDER"
-TRACER_PROVIDER = "OTEL_PYTHON_TRACER_PROVIDER"
+TRACER_PROVIDER, CONTEXT = "OTEL_PYTHON_TRACER_PROVIDER", "OTEL_PYTHON_CONTEXT"
 # The header `traceparent` (`tracecontext`) is the only one that the service reads and passes on.
 _ALLOWED = {
     PROPAGATORS: ("tracecontext", "baggage", "none"),
     METER_PROVIDER: ("sdk_meter_provider", "default_meter_provider"),
+    CONTEXT: ("contextvars_context",),
     TRACER_PROVIDER: ("sdk_tracer_provider", "default_tracer_provider"),
 }
 _PROTOCOL = "http/protobuf"
@@ -35,7 +37,7 @@ def require_installed() -> None:
         if given == "":
             del os.environ[name]  # OpenTelemetry would look for a provider with an empty name, in each request
         if given and not {part.strip() for part in given.split(",")} <= {*allowed}:
-            raise ConfigurationError(f"{name}={given}: allowed are {', '.join(allowed)}")
+            raise ConfigurationError(f"{name}={shown(given)}: allowed are {', '.join(allowed)}")
 
 
 def otlp_wanted(signal: str) -> bool:
@@ -49,11 +51,11 @@ def otlp_wanted(signal: str) -> bool:
         return False
     exporter = os.environ.get(f"OTEL_{signal}_EXPORTER") or "otlp"
     if exporter not in ("otlp", "none"):
-        raise ConfigurationError(f"OTEL_{signal}_EXPORTER={exporter}: allowed are otlp and none")
+        raise ConfigurationError(f"OTEL_{signal}_EXPORTER={shown(exporter)}: allowed are otlp and none")
     if exporter == "none" or not _set_for(signal, "ENDPOINT"):
         return False
     if (name := _set_for(signal, "PROTOCOL")) and os.environ[name] != _PROTOCOL:
-        raise ConfigurationError(f"{name}={os.environ[name]}: allowed is {_PROTOCOL}, as a rule on port 4318")
+        raise ConfigurationError(f"{name}={shown(os.environ[name])}: allowed is {_PROTOCOL}, as a rule on port 4318")
     return True
 
 

@@ -148,6 +148,8 @@ def test_a_wrong_setting_stops_the_start() -> None:
     """The command prints one line, and exits with 2."""
     ended = run("web", port="http")
     assert (ended.returncode, ended.stderr) == (2, "error: APP_PORT=http: allowed is 0 to 65,535\n")
+    ended = run("web", port="8\n0\x1b[1m")
+    assert ended.stderr == r"error: APP_PORT=8\n0\x1b[1m: allowed is 0 to 65,535" + "\n"
 
 
 @pytest.mark.parametrize(
@@ -155,6 +157,7 @@ def test_a_wrong_setting_stops_the_start() -> None:
     [
         ("OTEL_PROPAGATORS", "tracecontext,b3", "tracecontext, baggage, none"),
         ("OTEL_PYTHON_METER_PROVIDER", "vendor", "sdk_meter_provider, default_meter_provider"),
+        ("OTEL_PYTHON_CONTEXT", "vendor", "contextvars_context"),
         ("OTEL_PYTHON_TRACER_PROVIDER", "vendor", "sdk_tracer_provider, default_tracer_provider"),
     ],
 )

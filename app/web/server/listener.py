@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from app import open_files
 from app.errors import ConfigurationError
 from app.settings import Release, Settings
-from app.settings.text import http_url
+from app.settings.text import http_url, shown
 
 # _DROP_SYN is a socket filter (classic BPF), which the kernel runs on each TCP segment. It drops a SYN and passes all
 # other segments. Byte 13 of a segment contains the TCP flags. The numbers come from <linux/filter.h> and
@@ -48,7 +48,7 @@ def bind(settings: Settings) -> socket.socket:
         listener.listen(BACKLOG)  # on a port that is in use, `bind` may succeed; `listen` fails
     except (OSError, UnicodeError) as error:
         raise ConfigurationError(
-            f"APP_HOST={settings.host}, APP_PORT={settings.port}: cannot listen there: {error};"
+            f"APP_HOST={shown(settings.host)}, APP_PORT={settings.port}: cannot listen there: {error};"
             " allowed are an address of this machine and a free port (0 chooses one)"
         ) from None
     return listener
