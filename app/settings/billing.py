@@ -1,5 +1,6 @@
 """Settings of the billing work: the DynamoDB table, Chargebee's API with its limits, and the worker."""
 
+import re
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field, SecretStr, StringConstraints, field_validator
@@ -38,7 +39,7 @@ class BillingSettings(BaseModel):
     chargebee_api_key: SecretStr | None = Field(
         None,
         description="API key of the Chargebee site, with write access to invoices.",
-        json_schema_extra={"allowed": "a key"},
+        json_schema_extra={"allowed": "printable ASCII characters without white space"},
     )
     chargebee_rate: int = Field(
         150,
@@ -48,7 +49,7 @@ class BillingSettings(BaseModel):
     )
     chargebee_timeout: float = Field(
         20.0,
-        gt=0,
+        ge=0.1,
         le=60,
         description="Time-out in seconds for one call to Chargebee's API; it must be shorter than APP_BILLING_LEASE.",
     )
@@ -66,6 +67,14 @@ class BillingSettings(BaseModel):
         le=43_200,
         description="Visibility timeout in seconds of a message; the worker extends it until the message is done.",
     )
+
+    @field_validator("chargebee_api_key")
+    @classmethod
+    def _require_plain(cls, key: SecretStr | None) -> SecretStr | None:
+        """Raises ValueError for a key that Chargebee cannot know, such as one with the line break of its file."""
+        if key is not None and not re.fullmatch("[!-~]+", key.get_secret_value()):
+            raise ValueError("not a key")
+        return key
 
     @field_validator("billing_exempt", mode="before")
     @classmethod

@@ -32,7 +32,7 @@ class QueueSettings(BaseModel):
     )
     sqs_timeout: float = Field(
         10.0,
-        gt=0,
+        ge=0.1,
         le=60,
         description="Maximum seconds from the complete body to SQS's acknowledgement, including waiting and retries.",
     )

@@ -103,8 +103,8 @@ def _require_keys(session: botocore.session.Session) -> None:
 
 def _require_endpoints() -> None:
     for name in _ENDPOINTS:
-        if (url := os.environ.get(name)) and not _is_url(url):
-            raise ConfigurationError(f"{name}={_one_line(shown(url))}: {_URL}")
+        if (url := os.environ.get(name)) is not None and not _is_url(url):
+            raise ConfigurationError(f"{name}={shown(url)}: {_URL}")
 
 
 def _is_url(text: str) -> bool:
@@ -144,7 +144,7 @@ def _build_client(session: botocore.session.Session) -> None:
     session.get_component("credential_provider")
     client: Any = session.create_client("sqs", aws_access_key_id="unused", aws_secret_access_key="unused")  # noqa: S106  # no secret
     if not _is_url(url := client.meta.endpoint_url):
-        raise ConfigurationError(f"endpoint_url={_one_line(shown(url))} (in the profile): {_URL}")
+        raise ConfigurationError(f"endpoint_url={shown(url)} (in the profile): {_URL}")
 
 
 def _one_line(text: str) -> str:

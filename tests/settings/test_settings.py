@@ -30,6 +30,7 @@ def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
         ("APP_DOCS", "perhaps", "0, 1"),
         ("APP_MAX_BODY_BYTES", "1044481", "1 to 1,044,480"),
         ("APP_BODY_TIMEOUT", "0", "more than 0, at most 300"),
+        ("APP_SQS_TIMEOUT", "1e-9", "0.1 to 60"),
         ("APP_EVENT_TYPES", "Pending Invoice", "names of a–z, 0–9 and _, separated by commas"),
         ("APP_EVENT_TYPES", "invoice_updated,Pending", "names of a–z, 0–9 and _, separated by commas"),
         ("APP_EVENT_TYPES", ",", "names of a–z, 0–9 and _, separated by commas"),
@@ -102,6 +103,16 @@ def test_credentials_that_no_client_can_send(monkeypatch: pytest.MonkeyPatch, pa
         load_settings()
     assert f"{pair}_USERNAME=" in str(error.value)
     assert f"{pair}_PASSWORD=(hidden): allowed is any UTF-8 text" in str(error.value)
+
+
+@pytest.mark.parametrize("wrong", [" ", "live_s3cret\n", "live s3cret", "live_ä"], ids=ascii)
+def test_a_key_that_chargebee_cannot_know(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
+    """A key with white space or other characters that no key has prevents the start; the error hides it."""
+    monkeypatch.setenv("APP_CHARGEBEE_API_KEY", wrong)
+    with pytest.raises(ConfigurationError) as error:
+        load_settings()
+    line = "APP_CHARGEBEE_API_KEY=(hidden): allowed is printable ASCII characters without white space"
+    assert str(error.value) == line
 
 
 def test_a_blank_pair_is_never_accepted() -> None:

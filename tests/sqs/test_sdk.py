@@ -117,6 +117,14 @@ def test_an_endpoint_that_clients_read_differently(url: str, monkeypatch: pytest
         monkeypatch.setenv("AWS_CONFIG_FILE", str(file))
 
 
+@pytest.mark.parametrize("name", ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SQS", "AWS_ENDPOINT_URL_DYNAMODB"])
+def test_an_empty_endpoint(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The start refuses the endpoint: botocore would ignore the variable, and call the real service."""
+    monkeypatch.setenv(name, "")
+    with pytest.raises(ConfigurationError, match=rf"^{name}=: allowed is a URL"):
+        sdk.require_sdk()
+
+
 @pytest.mark.parametrize("url", ["http://host", "http://host/", "http://host/a/b-c_d.e~f/", "https://[::1]:4566/x"])
 def test_an_endpoint(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A path that Signature V4 signs unchanged is accepted."""
