@@ -122,7 +122,13 @@ def _write_json(message: "Message") -> None:
 
 
 class _ToLoguru(logging.Handler):
-    """Forwards log records of the standard library's logging, which uvicorn and other libraries use, to loguru."""
+    """Forwards log records of the standard library's logging, which uvicorn and other libraries use, to loguru.
+
+    A warning has its exception instead of a traceback: botocore warns of credentials that it cannot renew.
+    """
 
     def emit(self, record: logging.LogRecord) -> None:
-        logger.opt(exception=record.exc_info).log(record.levelname, "{}", record.getMessage())
+        text, exception = record.getMessage(), record.exc_info
+        if exception and record.levelno < logging.ERROR:
+            text, exception = f"{text} {exception[1]!r}", None
+        logger.opt(exception=exception).log(record.levelname, "{}", text)

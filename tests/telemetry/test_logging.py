@@ -7,6 +7,7 @@ import sys
 import textwrap
 import warnings
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 from loguru import logger
@@ -77,6 +78,19 @@ def test_warnings_are_logged(capsys: pytest.CaptureFixture[str]) -> None:
         warnings.simplefilter("always")
         warnings.warn("old", UserWarning, stacklevel=1)
     assert "UserWarning: old" in json.loads(capsys.readouterr().err)["message"]
+
+
+def test_a_warning_with_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    """A library's warning is one line, which has the exception. An error keeps its traceback."""
+    configure_logging(Settings(log_format="text"))
+    try:
+        Path("/does/not/exist").read_bytes()
+    except OSError:
+        logging.getLogger("botocore.credentials").warning("Refreshing failed.", exc_info=True)
+        logging.getLogger("uvicorn").error("Exception", exc_info=True)
+    warning, *rest = capsys.readouterr().err.splitlines()
+    assert warning.endswith("Refreshing failed. FileNotFoundError(2, 'No such file or directory')")
+    assert "Traceback" in rest[1]
 
 
 def test_auto_is_json_without_a_terminal() -> None:
