@@ -17,6 +17,7 @@ _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>invoice-webhook</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="docs/swagger-ui.css">
@@ -25,8 +26,13 @@ _PAGE = """<!doctype html>
 <script src="docs/start.js"></script>
 </html>
 """
-# By default, Swagger UI sends the address of the OpenAPI document to an online validator. The null prevents that.
-_START = """SwaggerUIBundle({ url: "openapi.json", dom_id: "#swagger-ui", deepLinking: true, validatorUrl: null })
+# Swagger UI's style sheet has a dark mode, which a class switches on; the browser's colour scheme decides. By default,
+# Swagger UI sends the address of the OpenAPI document to an online validator. The null prevents that.
+_START = """const dark = matchMedia("(prefers-color-scheme: dark)")
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches)
+dark.addEventListener("change", follow)
+follow()
+SwaggerUIBundle({ url: "openapi.json", dom_id: "#swagger-ui", deepLinking: true, validatorUrl: null })
 """
 HEADERS = {
     # Swagger UI's style sheet contains its icons as `data:` URLs.

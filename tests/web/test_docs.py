@@ -73,6 +73,21 @@ def test_the_page_in_a_browser(browser: Browser, tmp_path: Path, event: bytes) -
 
 
 @needs_chromium
+def test_dark_mode(browser: Browser, service: Service) -> None:
+    """The page has the browser's colour scheme, also after a change."""
+    page, _, complaints = _open(browser, f"{service.url}/docs")
+    page.locator(".opblock-post").wait_for()
+    shown = []
+    for scheme in ("light", "dark", "light"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # a Literal
+        shown.append(page.evaluate("getComputedStyle(document.documentElement).backgroundColor"))
+    page.close()
+    assert shown[1] == "rgb(28, 32, 34)"
+    assert shown[0] == shown[2] != shown[1]
+    assert complaints == []
+
+
+@needs_chromium
 def test_a_script_in_the_page_does_not_run(browser: Browser, service: Service) -> None:
     """The content policy blocks inline scripts, and scripts of other hosts."""
     page, *_ = _open(browser, f"{service.url}/docs")
