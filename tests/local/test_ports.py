@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from app.errors import ConfigurationError
-from local.ports import listen
+from local.ports import free_port, listen
 
 
 def test_a_port_that_is_taken() -> None:
@@ -22,8 +22,8 @@ def test_a_port_that_is_taken() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="macOS has no other address of loopback")
 def test_a_port_of_another_address(monkeypatch: pytest.MonkeyPatch) -> None:
     """Linux accepts the port. For macOS, which would also accept it beside 0.0.0.0, the function refuses it."""
-    with socket.create_server(("127.0.0.2", 0)) as taken:
-        port = taken.getsockname()[1]
+    port = free_port()
+    with socket.create_server(("127.0.0.2", port)):
         listen("127.0.0.1", port, "the page").close()
         monkeypatch.setattr("sys.platform", "darwin")
         with pytest.raises(ConfigurationError) as error:

@@ -79,7 +79,7 @@ def test_dark_mode(browser: Browser, service: Service) -> None:
     page.locator(".opblock-post").wait_for()
     shown = []
     for scheme in ("light", "dark", "light"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # a Literal
+        page.emulate_media(color_scheme=scheme)
         shown.append(page.evaluate("getComputedStyle(document.documentElement).backgroundColor"))
     page.close()
     assert shown[1] == "rgb(28, 32, 34)"
@@ -153,7 +153,7 @@ def test_without_its_package() -> None:
     }
     environment = clean_environment(**settings) | {"AWS_DEFAULT_REGION": "us-east-1"}
     ended = subprocess.run(
-        [sys.executable, "-c", hide], env=environment, capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", hide], env=environment, capture_output=True, encoding="utf-8", check=False, timeout=60
     )
     assert ended.returncode == 2
     assert ended.stderr == (
