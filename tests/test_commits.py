@@ -11,14 +11,14 @@ NAMED = re.compile(r"`([0-9a-f]{7})`")
 
 
 def _git(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False)
+    return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, encoding="utf-8", check=False)
 
 
 def named() -> dict[str, list[str]]:
     """Returns the commits that documents name, each with the documents."""
     found: dict[str, list[str]] = {}
     for name in _git("ls-files", "*.md").stdout.splitlines():
-        for commit in NAMED.findall((ROOT / name).read_text()):
+        for commit in NAMED.findall((ROOT / name).read_text(encoding="utf-8")):
             found.setdefault(commit, []).append(name)
     return found
 

@@ -94,7 +94,7 @@ class Terminal:
             env=ENVIRONMENT,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
+            encoding="utf-8",
             timeout=900,
             check=False,
         )
@@ -107,7 +107,7 @@ class Terminal:
         A number stands for any number, because a sample shows one run, and spaces for any spaces, because columns are
         aligned. Words match exactly, as do the numbers 0 (no webhook is lost) and 200 (the status).
         """
-        rest = self._log.read_text() if self._output == "" and self._server else self._output
+        rest = self._log.read_text(encoding="utf-8") if self._output == "" and self._server else self._output
         for line in self._here(example).strip().splitlines():
             found = re.search(pattern_of(line), rest)
             assert found is not None, f"{line!r} is not in {rest!r}"
@@ -117,7 +117,7 @@ class Terminal:
         """Returns what `make` prints. Never installs, although in a copy the lock may be the newer file."""
         command = ["make", "--old-file=.venv/dev", *arguments]
         return subprocess.run(
-            command, cwd=self.folder, env=ENVIRONMENT, capture_output=True, text=True, check=True
+            command, cwd=self.folder, env=ENVIRONMENT, capture_output=True, encoding="utf-8", check=True
         ).stdout
 
     def _here(self, example: Example) -> str:
@@ -145,9 +145,9 @@ class Terminal:
         try:
             # The worker says so too, of its own address.
             ours = f"Listening on http://127.0.0.1:{self._port} "
-            wait_until_ready(self._server, lambda: ours in self._log.read_text(), 300)
+            wait_until_ready(self._server, lambda: ours in self._log.read_text(encoding="utf-8"), 300)
         except (ChildProcessError, TimeoutError) as error:
-            error.add_note(self._log.read_text())
+            error.add_note(self._log.read_text(encoding="utf-8"))
             raise
 
     def close(self) -> None:
@@ -160,7 +160,7 @@ class Terminal:
 def terminal(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Terminal]:
     """Yields a terminal in a copy of the tracked and untracked files, with the virtual environment and built tools."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    for name in subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0"):
+    for name in subprocess.run(listed, cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout.split("\0"):
         if (ROOT / name).is_file():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, tmp_path / name)
@@ -257,7 +257,7 @@ GENERATED = {
 @pytest.mark.parametrize("name", GENERATED)
 def test_generated_parts_are_all_there(name: str) -> None:
     """Each generated part occurs once, in this order, with its end marker."""
-    text = (ROOT / name).read_text()
+    text = (ROOT / name).read_text(encoding="utf-8")
     markers = r"^<!-- \[\[\[cog show\((.*)\) \]\]\] -->\n\n(?s:.+?)\n\n<!-- \[\[\[end\]\]\] -->$"
     assert re.findall(markers, text, re.MULTILINE) == GENERATED[name]
     assert text.count("[[[") == 2 * len(GENERATED[name])
@@ -283,30 +283,34 @@ def test_a_sample_matches_other_runs(output: str, matches: bool) -> None:
 def _recipe(terminal: Terminal, target: str, command: str) -> subprocess.CompletedProcess[str]:
     """Runs the line of the target that has `command`."""
     [line] = [line for line in terminal.make("--dry-run", target).splitlines() if command in line]
-    return subprocess.run(["bash", "-c", line], cwd=terminal.folder, capture_output=True, text=True, check=False)
+    return subprocess.run(["bash", "-c", line], cwd=terminal.folder, capture_output=True, encoding="utf-8", check=False)
 
 
 @pytest.mark.slow
 def test_stale_parts_and_pictures_are_found_and_made_anew(terminal: Terminal) -> None:
     """A changed row and a changed picture fail `make check`. The commands of `make docs` restore both."""
     page = terminal.folder / "docs" / "local.md"
-    [picture] = re.findall(r'src="(\S+capacity-light\.svg)"', (terminal.folder / "README.md").read_text())
+    [picture] = re.findall(
+        r'src="(\S+capacity-light\.svg)"', (terminal.folder / "README.md").read_text(encoding="utf-8")
+    )
     stale = [page, terminal.folder / picture]
-    fresh = [file.read_text() for file in stale]
+    fresh = [file.read_text(encoding="utf-8") for file in stale]
     for file, text in zip(stale, fresh, strict=True):
-        file.write_text(text.replace("| `v02_blocking` |", "| `v02_stale` |").replace("</svg>", "<g/></svg>"))
+        file.write_text(
+            text.replace("| `v02_blocking` |", "| `v02_stale` |").replace("</svg>", "<g/></svg>"), encoding="utf-8"
+        )
     for command in ("-m cogapp", "-m loadtest.report"):
         checked = _recipe(terminal, "check", command)
         assert checked.returncode != 0
         assert "run `make docs`" in checked.stdout + checked.stderr
         assert _recipe(terminal, "docs", command).returncode == 0
-    assert [file.read_text() for file in stale] == fresh
+    assert [file.read_text(encoding="utf-8") for file in stale] == fresh
 
 
 def test_the_proof_is_summed_up_as_recorded() -> None:
     """The table is what record.json gives; every check is counted, and each failed one is there in full."""
-    rows: list[summary.Row] = json.loads(RECORD.read_text())
-    [table] = re.findall(r"<!-- recorded -->\n\n(.*)\n\n<!-- end -->", PROOF.read_text(), re.DOTALL)
+    rows: list[summary.Row] = json.loads(RECORD.read_text(encoding="utf-8"))
+    [table] = re.findall(r"<!-- recorded -->\n\n(.*)\n\n<!-- end -->", PROOF.read_text(encoding="utf-8"), re.DOTALL)
     assert table == summary.table(rows)
     assert sum(int(cells.split(" | ")[1]) for cells in table.splitlines()[2:]) == len(rows)
     assert table.count("**NO**") == sum(row["holds"] == "NO" for row in rows)
@@ -334,11 +338,11 @@ def test_the_summary_has_the_worst_values() -> None:
 def test_listings_occur_in_the_file_they_name() -> None:
     """The lines of a listing occur in the file in this order. `…` stands for any text, or for any lines."""
     documents = [ROOT / "CHANGELOG.md", *(ROOT / "docs" / "questions").glob("*.md")]
-    text = "".join(document.read_text() for document in documents)
+    text = "".join(document.read_text(encoding="utf-8") for document in documents)
     listings = re.findall(r"<!-- from: (\S+) -->\n\n```none\n(.*?)```", text, re.DOTALL)
     assert len(listings) == text.count("<!-- from: ")
     for name, listing in listings:
-        rest = (ROOT / name).read_text()
+        rest = (ROOT / name).read_text(encoding="utf-8")
         for line in listing.splitlines():
             pattern = ".*".join(re.escape(piece.strip()) for piece in line.split("…"))
             found = re.search(pattern, rest)
@@ -365,7 +369,7 @@ TERMS = {
 
 def test_terms_are_explained_where_they_are_first_used() -> None:
     """A term first occurs in the section of its version, in italics. Headings and code do not count."""
-    text = (ROOT / "CHANGELOG.md").read_text()
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     sections = dict(re.findall(r"^## (\d\S+) – \S+\n(.*?)(?=^<a id|^## |\Z)", text, re.DOTALL | re.MULTILINE))
     prose = re.compile(r"```.*?```|`[^`]*`|^#[^\n]*$|\]\([^)]*\)|!\[[^]]*\]|^- [^\n]*$", re.DOTALL | re.MULTILINE)
     read = [(version, prose.sub("", sections[version])) for version in sorted(sections)]
@@ -383,7 +387,7 @@ def test_pictures_exist() -> None:
     shown = {
         (document, picture)
         for document in documents
-        for found in re.findall(r"!\[[^]]+\]\((\S+)\)|(?:src|srcset)=\"(\S+)\"", document.read_text())
+        for found in re.findall(r"!\[[^]]+\]\((\S+)\)|(?:src|srcset)=\"(\S+)\"", document.read_text(encoding="utf-8"))
         for picture in found
         if picture
     }
@@ -396,7 +400,7 @@ def test_the_course_is_complete() -> None:
 
     A chapter begins with one sentence and its picture.
     """
-    text = (ROOT / "CHANGELOG.md").read_text()
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     sections = re.findall(
         r"^<a id=\"(\S+)\"></a>\n\n## (\S+) – (\S+)\n(.*?)(?=^<a id|^## |\Z)", text, re.DOTALL | re.MULTILINE
     )
@@ -430,30 +434,32 @@ def written(text: str) -> str:
 
 def test_a_chapter_is_short() -> None:
     """The introduction and each section have at most 600 words of prose. What is more belongs to a page of docs."""
-    for section in re.split(r"^(?=## )", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE):
+    for section in re.split(r"^(?=## )", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE):
         assert len(written(section).split()) <= WORDS, section.partition("\n")[0]
 
 
 def test_a_release_has_one_name() -> None:
     """The text calls a release v02. Its version is only in the heading, and in tables of measurements."""
     versions = "|".join(re.escape(release.version) for release in Release)
-    text = written((ROOT / "CHANGELOG.md").read_text())
+    text = written((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     assert re.findall(rf"(?<![\d.])(?:{versions})(?![\d.]\d)", text) == []
 
 
 def test_the_version_is_the_changelog_s() -> None:
     """The version is that of the first section. Some versions have no release of the history."""
-    newest = re.search(r"^## (\d\S+) – ", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    newest = re.search(r"^## (\d\S+) – ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert newest is not None
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["version"] == __version__ == newest[1]
 
 
 def test_the_iam_policy() -> None:
     """The policy is JSON, and allows only what the service calls."""
-    [policy] = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "aws.md").read_text(), re.DOTALL)
+    [policy] = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "aws.md").read_text(encoding="utf-8"), re.DOTALL)
     [statement] = json.loads(policy)["Statement"]
     assert statement["Action"] == ["sqs:GetQueueUrl", "sqs:SendMessage"]
-    calls = set(re.findall(r"client\.(\w+)\(", (ROOT / "app" / "sqs" / "native.py").read_text())) - {"client"}
+    calls = set(re.findall(r"client\.(\w+)\(", (ROOT / "app" / "sqs" / "native.py").read_text(encoding="utf-8"))) - {
+        "client"
+    }
     # SendMessageBatch needs the permission for SendMessage.
     assert calls == {"get_queue_url", "send_message", "send_message_batch"}

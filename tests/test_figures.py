@@ -79,7 +79,7 @@ SAME = {
 
 
 def text(name: str) -> str:
-    return " ".join((ROOT / name).read_text().split())
+    return " ".join((ROOT / name).read_text(encoding="utf-8").split())
 
 
 def number(said: str) -> float:
@@ -106,13 +106,15 @@ def test_documents_agree(name: str) -> None:
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no repository")
 def test_each_interval_stands_in_the_results() -> None:
     """A sentence that quotes a measurement with its interval quotes the tables as they are now."""
-    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, encoding="utf-8", check=True
+    ).stdout
     results = "".join(text(name) for name in RESULTS)
     quoted = {
         (name, interval)
         for name in listed.split()
         if name not in RESULTS
-        for interval in INTERVAL.findall(GENERATED.sub("", (ROOT / name).read_text()))
+        for interval in INTERVAL.findall(GENERATED.sub("", (ROOT / name).read_text(encoding="utf-8")))
     }
     assert quoted
     assert {(name, interval) for name, interval in quoted if interval not in results} == set()

@@ -27,13 +27,13 @@ ON_GITHUB = "../../issues"
 
 def links(name: str) -> list[str]:
     """Returns the targets of the links to files, without those in the code of a diff or a listing."""
-    text = re.sub(r"^```.*?^```$", "", (ROOT / name).read_text(), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^```.*?^```$", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     return [target for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text) if target != ON_GITHUB]
 
 
 def test_the_readme_is_short() -> None:
     """The README has at most 800 words, its generated part included."""
-    assert len((ROOT / "README.md").read_text().split()) <= WORDS
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= WORDS
 
 
 def test_the_index_has_every_page() -> None:

@@ -22,7 +22,7 @@ WORDS, LINES = 500, 15
 
 
 def page(name: str) -> str:
-    return (FOLDER / f"{name}.md").read_text()
+    return (FOLDER / f"{name}.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -52,7 +52,7 @@ def test_links_lead_somewhere(name: str) -> None:
 
 def anchors(document: Path) -> set[str]:
     """Returns the anchors that GitHub makes from headings, and those that the document writes itself."""
-    text = document.read_text()
+    text = document.read_text(encoding="utf-8")
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     made = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
     return made | set(re.findall(r'<a id="([^"]+)"', text))
@@ -85,7 +85,7 @@ OURS, OTHERS = (
 def test_a_command_of_pytest_selects_tests(name: str) -> None:
     """The file has tests with the word that the page's command selects. This run has these tests already."""
     [(file, word)] = PYTEST.findall(page(name))
-    assert re.search(rf"^(async )?def test_\w*{word}", (ROOT / file).read_text(), re.MULTILINE)
+    assert re.search(rf"^(async )?def test_\w*{word}", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
 
 
 @pytest.mark.timeout(600)
@@ -108,7 +108,7 @@ def test_see_it(terminal: Terminal, names: list[str]) -> None:
             example.evaluate()
     for name in set(names) & set(QUESTIONS):
         [file] = (terminal.folder / "loadtest" / "results").glob("*-quick/questions.json")
-        [answer] = json.loads(file.read_text())["answers"]
+        [answer] = json.loads(file.read_text(encoding="utf-8"))["answers"]
         assert (answer["name"], answer["runs"] != []) == (name, True)
         assert {run["case"] for run in answer["runs"]} <= set(QUESTIONS[name].chosen(quick=True))
         pictures = {f"question-{name}-{kind}.svg" for kind in ("dark", "light")}

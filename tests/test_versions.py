@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 BOUNDS = {
     requirement.name: requirement.specifier
     for group in (PROJECT["project"]["dependencies"], PROJECT["dependency-groups"]["local"])
@@ -69,5 +69,5 @@ def test_where_it_is_used(package: str) -> None:
     """Each file is there and names its package."""
     for file in READ[package].files:
         path = ROOT / file
-        text = "".join(found.read_text() for found in (path.rglob("*.py") if path.is_dir() else [path]))
+        text = "".join(found.read_text(encoding="utf-8") for found in (path.rglob("*.py") if path.is_dir() else [path]))
         assert package in text

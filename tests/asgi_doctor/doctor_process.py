@@ -58,7 +58,7 @@ def doctor(shop: Path, *options: str, module: tuple[str, ...] = ("asgi_doctor",)
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
     )
     with process:
         try:

@@ -23,8 +23,10 @@ def _proc(folder: Path, cgroup: str, mounts: dict[str, str]) -> Path:
         options, _, root = what.partition(":")
         kind = "cgroup2 cgroup2 rw" if options == "cgroup2" else f"cgroup cgroup rw,{options}"
         lines.append(f"32 31 0:29 {root} {folder / where} rw,relatime shared:9 - {kind}")
-    (folder / "cgroup").write_text(cgroup)
-    (folder / "mountinfo").write_text("27 1 254:0 / / rw - ext4 /dev/vda rw\n" + "\n".join(lines) + "\n")
+    (folder / "cgroup").write_text(cgroup, encoding="utf-8")
+    (folder / "mountinfo").write_text(
+        "27 1 254:0 / / rw - ext4 /dev/vda rw\n" + "\n".join(lines) + "\n", encoding="utf-8"
+    )
     return folder
 
 
@@ -44,9 +46,9 @@ def _proc(folder: Path, cgroup: str, mounts: dict[str, str]) -> Path:
 def test_the_cpu_stat_of_a_process(tmp_path: Path, cgroup: str, mounts: dict[str, str], stat: str, text: str) -> None:
     """cpu_stat finds the nearest folder that counts periods, for both versions and any mount point."""
     (tmp_path / "two" / "a" / "b").mkdir(parents=True)
-    (tmp_path / "two" / "a" / "b" / "cpu.stat").write_text(NOT_LIMITED)
+    (tmp_path / "two" / "a" / "b" / "cpu.stat").write_text(NOT_LIMITED, encoding="utf-8")
     (tmp_path / stat).mkdir(parents=True, exist_ok=True)
-    (tmp_path / stat / "cpu.stat").write_text(text)
+    (tmp_path / stat / "cpu.stat").write_text(text, encoding="utf-8")
     found = cpu_stat(_proc(tmp_path, cgroup, mounts))
     assert found == tmp_path / stat / "cpu.stat"
     counted = throttling(found)
@@ -60,7 +62,7 @@ def test_what_counts_no_periods(tmp_path: Path, text: str | None) -> None:
     """Both functions return None if the file is absent, is empty, or belongs to a cgroup without the cpu controller."""
     proc = _proc(tmp_path, "0::/\n", {"cgroup2:/": "."})
     if text is not None:
-        (tmp_path / "cpu.stat").write_text(text)
+        (tmp_path / "cpu.stat").write_text(text, encoding="utf-8")
     assert cpu_stat(proc) is None
     assert throttling(tmp_path / "cpu.stat") is None
     assert throttling(None) is None
@@ -86,7 +88,7 @@ def test_the_kernels_own(budget: type[CgroupV1] | type[CgroupV2]) -> None:
         pytest.skip(str(reason))
     try:
         ended = subprocess.run(
-            limited.command([sys.executable, "-c", code], {}), capture_output=True, text=True, check=True
+            limited.command([sys.executable, "-c", code], {}), capture_output=True, encoding="utf-8", check=True
         )
     finally:
         limited.close()

@@ -58,12 +58,12 @@ FAR_ABOVE = ("--warn", "1")
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    (tmp_path / "shop.py").write_text(textwrap.dedent(SHOP))
+    (tmp_path / "shop.py").write_text(textwrap.dedent(SHOP), encoding="utf-8")
     return tmp_path
 
 
 def _place(shop: Path, code: str, function: str) -> str:
-    lines = (shop / "shop.py").read_text().splitlines()
+    lines = (shop / "shop.py").read_text(encoding="utf-8").splitlines()
     return f"shop.py:{next(number for number, line in enumerate(lines, 1) if code in line)} in {function}"
 
 
@@ -77,21 +77,21 @@ def test_a_line_that_blocks(shop: Path) -> None:
         code, summary = running.end()
     assert code == 1
     assert "1 request; 1 finding (limit 1000 ms)" in summary
-    [found] = json.loads((shop / "found.json").read_text())["findings"]
+    [found] = json.loads((shop / "found.json").read_text(encoding="utf-8"))["findings"]
     assert (f"{found['file']}:{found['line']} in {found['function']}", found["count"]) == (sleeping, 1)
     assert (found["route"], found["kind"]) == ("GET /sleep/{number}", "waits")
     assert "asyncio.sleep" in found["cure"]
     assert found["seconds"] == found["longest"] > 1
-    suite = ET.fromstring((shop / "found.xml").read_text())  # noqa: S314  # the doctor has written it
+    suite = ET.fromstring((shop / "found.xml").read_text(encoding="utf-8"))  # noqa: S314  # the doctor has written it
     assert (suite.get("failures"), suite[0].get("classname")) == ("1", "GET /sleep/{number}")
-    [known] = json.loads((shop / "known.json").read_text())["known"]
+    [known] = json.loads((shop / "known.json").read_text(encoding="utf-8"))["known"]
     assert known == {"file": "shop.py", "function": "sleep", "route": "GET /sleep/{number}", "kind": "waits"}
 
 
 def test_known_findings(shop: Path) -> None:
     """A finding of the baseline does not fail the check, and the summary counts it apart."""
     known = [{"file": "shop.py", "function": "sleep", "route": "GET /sleep/{number}", "kind": "waits"}]
-    (shop / "known.json").write_text(json.dumps({"known": known}))
+    (shop / "known.json").write_text(json.dumps({"known": known}), encoding="utf-8")
     with doctor(shop, "--check", "--no-page", *FAR_ABOVE, "--baseline", "known.json") as running:
         assert running.client.get("/sleep/7").status_code == 200
         code, summary = running.end()
@@ -104,11 +104,11 @@ def test_starvation_with_the_built_in_load(shop: Path) -> None:
     """Fifty calls at once wait for the forty threads of AnyIO, which fails the check without another load."""
     ended = subprocess.run(
         command("shop:app", "--port", "0", "--no-page", "--check", "--send", "GET", "/slow", "--json", "found.json"),
-        cwd=shop, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
+        cwd=shop, env=environment(), capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert ended.returncode == 1, ended.stdout
     assert "sent GET /slow: 52 × 200" in ended.stdout
-    findings = json.loads((shop / "found.json").read_text())["findings"]
+    findings = json.loads((shop / "found.json").read_text(encoding="utf-8"))["findings"]
     [found] = [one for one in findings if one["kind"] == "starves"]  # on a busy machine, healthy lines block, too
     assert (found["route"], found["function"]) == ("GET /slow", "slow")
 
@@ -118,10 +118,10 @@ def test_background_tasks_after_the_built_in_load(shop: Path) -> None:
     """The doctor watches until the background tasks have ended, which wait for threads after all answers."""
     ended = subprocess.run(
         command("shop:app", "--port", "0", "--no-page", "--send", "GET", "/later", "--json", "found.json"),
-        cwd=shop, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=True,
+        cwd=shop, env=environment(), capture_output=True, encoding="utf-8", timeout=PATIENCE, check=True,
     )  # fmt: skip
     assert "sent GET /later: 52 × 200" in ended.stdout
-    findings = json.loads((shop / "found.json").read_text())["findings"]
+    findings = json.loads((shop / "found.json").read_text(encoding="utf-8"))["findings"]
     assert ("starves", "mail") in [(one["kind"], one["function"]) for one in findings]
 
 
@@ -129,7 +129,7 @@ def test_a_reader_that_ends_early(shop: Path) -> None:
     """Nobody reads the output after the first line, as with `| head -1`: the doctor ends, and writes its files."""
     process = subprocess.Popen(
         command("shop:app", "--port", "0", "--no-page", "--send", "GET", "/docs", "--json", "found.json"),
-        cwd=shop, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=shop, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
     )  # fmt: skip
     with process:
         assert process.stdout is not None
@@ -168,7 +168,7 @@ def test_a_check_that_cannot_tell(shop: Path) -> None:
     """If all answers are errors, the endpoint has not run, so a check that finds nothing has not passed."""
     ended = subprocess.run(
         command("shop:app", "--port", "0", "--no-page", "--send", "GET", "/nothing", "--check"),
-        cwd=shop, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
+        cwd=shop, env=environment(), capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert "sent GET /nothing: 52 × 404" in ended.stdout
     assert ended.returncode == 2
@@ -210,18 +210,18 @@ FAILING = """
 
 def test_a_start_that_fails(tmp_path: Path) -> None:
     """The exit code is uvicorn's, and the summary and the files have what blocked until then."""
-    (tmp_path / "shop.py").write_text(textwrap.dedent(FAILING))
+    (tmp_path / "shop.py").write_text(textwrap.dedent(FAILING), encoding="utf-8")
     files = ("--json", "found.json", "--junit", "found.xml", "--write-baseline", "known.json")
     ended = subprocess.run(
         command("shop:app", "--port", "0", "--check", *FAR_ABOVE, *files),
-        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
+        cwd=tmp_path, env=environment(), capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert ended.returncode == 3
     assert "RuntimeError: no database" in ended.stderr
     assert "0 requests; 1 finding" in ended.stdout
-    [found] = json.loads((tmp_path / "found.json").read_text())["findings"]
+    [found] = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))["findings"]
     assert (found["kind"], found["function"]) == ("startup", "lifespan")
-    assert 'tests="2" failures="1" errors="1"' in (tmp_path / "found.xml").read_text()
+    assert 'tests="2" failures="1" errors="1"' in (tmp_path / "found.xml").read_text(encoding="utf-8")
     assert not (tmp_path / "known.json").exists()
 
 
@@ -257,27 +257,27 @@ IMPATIENT = "from asgi_doctor import cli, deadline\ndeadline.LEAST_SECONDS = 4\n
 )
 def test_a_start_that_hangs(tmp_path: Path, code: str, error: str, loop: str) -> None:
     """The command with --for ends as after a start that fails. The error is one line with the line that hangs."""
-    (tmp_path / "shop.py").write_text(textwrap.dedent(code))
+    (tmp_path / "shop.py").write_text(textwrap.dedent(code), encoding="utf-8")
     options = ("--port", "0", "--loop", loop, "--for", "0.1", "--json", "found.json", "--junit", "found.xml")
     ended = subprocess.run(
         [sys.executable, "-c", IMPATIENT, "shop:app", *options],
-        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
+        cwd=tmp_path, env=environment(), capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert ended.returncode == 3
     assert ended.stderr == f"error: --for 0.1: the start of shop:app has not ended after 4 s: it waits for {error}\n"
     assert "0 requests; " in ended.stdout
     assert (tmp_path / "found.json").exists()
-    assert 'errors="1"' in (tmp_path / "found.xml").read_text()
+    assert 'errors="1"' in (tmp_path / "found.xml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("broken", ["complain", "say"])
 def test_a_start_that_hangs_while_an_output_fails(tmp_path: Path, broken: str) -> None:
     """The command ends nevertheless. Otherwise, a closed terminal would keep it for ever."""
-    (tmp_path / "shop.py").write_text("import time\ntime.sleep(1000)")
+    (tmp_path / "shop.py").write_text("import time\ntime.sleep(1000)", encoding="utf-8")
     code = IMPATIENT.replace("cli.command()", f"cli.{broken} = None\ncli.command()")
     ended = subprocess.run(
         [sys.executable, "-c", code, "shop:app", "--port", "0", "--for", "0.1"],
-        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
+        cwd=tmp_path, env=environment(), capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert ended.returncode == 3
 
@@ -304,10 +304,10 @@ def test_a_signal_during_the_import(tmp_path: Path) -> None:
     """Ctrl-C prints the summary, with the line that blocks the import, and no traceback."""
     nap = "    time.sleep(0.05)"  # many short ones, so that a pause of the machine hides only a part of them
     lines = ["import time", "for _ in range(60):", nap, "print('importing', flush=True)", "while True:", nap]
-    (tmp_path / "shop.py").write_text("\n".join(lines))
+    (tmp_path / "shop.py").write_text("\n".join(lines), encoding="utf-8")
     process = subprocess.Popen(
         command("shop:app", "--port", "0"),
-        cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
     )  # fmt: skip
     with process:
         assert process.stdout is not None
@@ -349,7 +349,7 @@ def test_a_loop_that_never_turns_again(shop: Path) -> None:
 @pytest.mark.slow
 def test_a_thread_that_never_ends(shop: Path) -> None:
     """The second signal ends the doctor although the thread of an endpoint still waits."""
-    with (shop / "shop.py").open("a") as file:
+    with (shop / "shop.py").open("a", encoding="utf-8") as file:
         file.write("\n@app.get('/wait')\ndef wait():\n    print('waiting', flush=True)\n    time.sleep(1000)\n")
     with doctor(shop, "--no-page") as running, ThreadPoolExecutor(1) as sender:
         waiting = sender.submit(running.client.get, "/wait")
@@ -368,10 +368,10 @@ def test_a_package_called_app(tmp_path: Path, target: str) -> None:
     """The user's package may be called `app`, as the service's, and may have a factory."""
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "__init__.py").touch()
-    (tmp_path / "app" / "main.py").write_text(textwrap.dedent(SHOP))
+    (tmp_path / "app" / "main.py").write_text(textwrap.dedent(SHOP), encoding="utf-8")
     ended = subprocess.run(
         command(*target.split(), "--port", "0", "--no-page", "--for", "0.1", *FAR_ABOVE),
-        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
+        cwd=tmp_path, env=environment(), capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "0 requests; 0 findings" in ended.stdout
@@ -398,11 +398,11 @@ def test_a_package_called_app(tmp_path: Path, target: str) -> None:
 )
 def test_what_cannot_be_served(shop: Path, arguments: list[str], error: str) -> None:
     """The error is one line with the reason; the exit code is 2."""
-    (shop / "broken.py").write_text("1 / 0\n")
-    (shop / "exits.py").write_text("raise SystemExit('no database')\n")
+    (shop / "broken.py").write_text("1 / 0\n", encoding="utf-8")
+    (shop / "exits.py").write_text("raise SystemExit('no database')\n", encoding="utf-8")
     ended = subprocess.run(
         command(*arguments, "--port", "0"),
-        cwd=shop, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
+        cwd=shop, env=environment(), capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert ended.returncode == 2
     assert ended.stdout == ""

@@ -50,7 +50,9 @@ def test_code_without_frames(source: str, advice: Cure) -> None:
 
 def test_a_query_in_a_library(tmp_path: Path) -> None:
     """SQLAlchemy and others wait for SQLite in a line of their own: SQLite computes, and not the library."""
-    (tmp_path / "default.py").write_text("def do_execute(cursor, statement):\n    cursor.execute(statement)\n")
+    (tmp_path / "default.py").write_text(
+        "def do_execute(cursor, statement):\n    cursor.execute(statement)\n", encoding="utf-8"
+    )
     called = [Location(str(tmp_path / "default.py"), line, "do_execute") for line in (1, 2)]
     cures = [cure(Kind.COMPUTES, Kind.COMPUTES, "session.scalar(query)", (one,), handles=False) for one in called]
     assert cures == [COMPUTE, SQLITE]

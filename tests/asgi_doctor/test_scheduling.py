@@ -51,7 +51,7 @@ def test_an_ended_thread() -> None:
 def test_without_schedstat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stat: str, waiting: float) -> None:
     """The run-queue time is the throttling of the whole process, if the kernel counts that."""
     file = tmp_path / "cpu.stat"
-    file.write_text(stat)
+    file.write_text(stat, encoding="utf-8")
     monkeypatch.setattr(scheduling, "cpu_stat", lambda: file)
     times = ThreadTimes(native_id=0)
     assert times.read() == SchedStat(0, waiting, 0)

@@ -207,7 +207,7 @@ def test_a_throttled_process(budget: type[CgroupV1] | type[CgroupV2]) -> None:
         pytest.skip(str(reason))
     try:
         command = limited.command([sys.executable, "-c", THROTTLED], {})
-        ended = subprocess.run(command, capture_output=True, text=True, check=True)
+        ended = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     finally:
         limited.close()
     longest, blocked = ended.stdout.split(maxsplit=2)[:2]
@@ -219,7 +219,7 @@ def test_a_throttled_process(budget: type[CgroupV1] | type[CgroupV2]) -> None:
 
 
 def _line(file: str, code: str) -> int:
-    lines = (Path(__file__).parents[2] / file).read_text().splitlines()
+    lines = (Path(__file__).parents[2] / file).read_text(encoding="utf-8").splitlines()
     return next(number for number, line in enumerate(lines, 1) if code in line)
 
 
@@ -284,5 +284,5 @@ def test_off_by_default() -> None:
         "create_app(Settings(), observers);"
         "print(observers.watchdog, 'asgi_doctor.watchdog' in sys.modules)"
     )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     assert ended.stdout.split() == ["None", "False"]

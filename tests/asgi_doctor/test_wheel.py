@@ -113,7 +113,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wheel = _build("wheel", PACKAGE, folder / "built")
     venv.create(folder / "environment", with_pip=False)
     packages = next((folder / "environment" / "lib").glob("python*")) / "site-packages"
-    (packages / "these.pth").write_text(sysconfig.get_path("purelib"))
+    (packages / "these.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "environment"), "install", "--quiet"]
     subprocess.run([*pip, "--no-index", "--no-deps", str(wheel)], check=True)
     return folder / "environment" / "bin"
@@ -123,17 +123,19 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_license(installed: Path) -> None:
     """The wheel contains this repository's license. Hatchling finds it only in the package's own folder."""
     [metadata] = installed.parent.glob("lib/python*/site-packages/asgi_doctor-*.dist-info")
-    assert (metadata / "licenses" / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
-    assert "License-File: LICENSE" in (metadata / "METADATA").read_text()
+    assert (metadata / "licenses" / "LICENSE").read_text(encoding="utf-8") == (ROOT / "LICENSE").read_text(
+        encoding="utf-8"
+    )
+    assert "License-File: LICENSE" in (metadata / "METADATA").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
 def test_the_plugin(installed: Path, tmp_path: Path) -> None:
     """Tests whose application blocks the loop fail with the line, its route and the seconds; others pass."""
-    (tmp_path / "test_shop.py").write_text(TESTED)
+    (tmp_path / "test_shop.py").write_text(TESTED, encoding="utf-8")
     ended = subprocess.run(
         [str(installed / "python"), "-m", "pytest", "-q", "-rN", "-p", "no:cacheprovider"],
-        cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False,
+        cwd=tmp_path, env=clean_environment(), capture_output=True, encoding="utf-8", check=False,
     )  # fmt: skip
     assert "5 failed, 5 passed" in ended.stdout, ended.stdout + ended.stderr
     line = TESTED.splitlines().index("    time.sleep(1)") + 1
@@ -148,10 +150,10 @@ def test_the_command(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "app" / "__init__.py").touch()
     code = TESTED.partition("async def get")[0].replace("import pytest\n", "")
     # Shorter, because each of the 52 requests of `--send` blocks the others.
-    (tmp_path / "app" / "main.py").write_text(code.replace("time.sleep(1)", "time.sleep(0.3)"))
+    (tmp_path / "app" / "main.py").write_text(code.replace("time.sleep(1)", "time.sleep(0.3)"), encoding="utf-8")
     ended = subprocess.run(
         [str(installed / "asgi-doctor"), "app.main:app", "--port=0", "--check", "--send", "GET", "/waits/7"],
-        cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False,
+        cwd=tmp_path, env=clean_environment(), capture_output=True, encoding="utf-8", check=False,
     )  # fmt: skip
     assert ended.returncode == 1, ended.stdout + ended.stderr
     assert "GET /waits/{number} · waits" in ended.stdout

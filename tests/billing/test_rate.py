@@ -57,7 +57,7 @@ def test_processes_share_the_slots(stage: Stage) -> None:
     """No two processes get the same slot, all slots keep their distance, and one write reserves several slots."""
     command = [sys.executable, "-c", WORKER, stage.table, str(PER_MINUTE)]
     workers = [
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ)
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", env=os.environ)
         for _ in range(2)
     ]
     for worker in workers:

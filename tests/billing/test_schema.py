@@ -31,7 +31,7 @@ def emulator(embedded: EmbeddedAws, monkeypatch: pytest.MonkeyPatch) -> Iterator
 def _setup(embedded: EmbeddedAws, *options: str, **settings: object) -> "subprocess.CompletedProcess[str]":
     environment = clean_environment(**settings) | embedded.environment()
     command = [sys.executable, "-m", "app", "setup", *options]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
 
 
 def test_setup_makes_the_table_once(embedded: EmbeddedAws, emulator: Any) -> None:
@@ -90,7 +90,7 @@ _Tags.add_multi_constructor("!", _plain)
 
 def test_cloudformation_makes_the_same_table() -> None:
     """The template's table is that of `setup`. Its queue allows the 1,000 receives that the worker needs."""
-    resources = yaml.load(TEMPLATE.read_text(), Loader=_Tags)["Resources"]  # noqa: S506  # a SafeLoader
+    resources = yaml.load(TEMPLATE.read_text(encoding="utf-8"), Loader=_Tags)["Resources"]  # noqa: S506  # a SafeLoader
     made = resources["Table"]["Properties"]
     ours = table("TableName")
     assert {name: made[name] for name in ours} == ours

@@ -11,7 +11,7 @@ SCRIPT = Path(__file__).parents[2] / ".ci" / "assignments.py"
 
 def check(root: Path, code: str, *exceptions: str) -> Any:
     (root / "app").mkdir(exist_ok=True)
-    (root / "app" / "module.py").write_text(code)
+    (root / "app" / "module.py").write_text(code, encoding="utf-8")
     return runpy.run_path(str(SCRIPT))["check"](root, exceptions)
 
 

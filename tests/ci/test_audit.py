@@ -68,14 +68,14 @@ def service() -> Iterator[Service]:
 @pytest.fixture
 def lock(tmp_path: Path) -> Path:
     file = tmp_path / "made-up.lock"
-    file.write_text(f"made-up==1.0 --hash=sha256:{'0' * 64}\n")
+    file.write_text(f"made-up==1.0 --hash=sha256:{'0' * 64}\n", encoding="utf-8")
     return file
 
 
 def audit(lock: Path, port: int) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, str(SCRIPT), "--url", f"http://127.0.0.1:{port}/", str(lock)]
     return subprocess.run(
-        command, env={"NO_PROXY": "*", "HOME": str(lock.parent)}, capture_output=True, text=True, check=False
+        command, env={"NO_PROXY": "*", "HOME": str(lock.parent)}, capture_output=True, encoding="utf-8", check=False
     )
 
 
@@ -116,7 +116,7 @@ def test_a_service_that_is_broken(service: Service, lock: Path) -> None:
 
 def test_a_lock_that_is_none(service: Service, lock: Path) -> None:
     """A broken lock is our own fault, so the exit code is 1, and no package is looked up."""
-    lock.write_text("made-up\n")
+    lock.write_text("made-up\n", encoding="utf-8")
     ended = audit(lock, service.server_port)
     assert ended.returncode == 1
     assert "pip-audit failed: " in ended.stderr

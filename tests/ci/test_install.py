@@ -33,7 +33,8 @@ def test_pip_s_configuration(install: ModuleType, tmp_path: Path, monkeypatch: p
     file = tmp_path / "pip.conf"
     file.write_text(
         "[global]\ncert = /global.pem\nindex-url = https://global/simple\ntrusted-host = a\n  b\n"
-        "[install]\nindex-url = https://install/simple\ncert = /install.pem\n"
+        "[install]\nindex-url = https://install/simple\ncert = /install.pem\n",
+        encoding="utf-8",
     )
     monkeypatch.setenv("PIP_CONFIG_FILE", str(file))
     monkeypatch.setenv("PIP_CERT", "/environment.pem")
@@ -77,13 +78,13 @@ def test_pip_takes_uv_s_place(
 ) -> None:
     """pip installs the lock if uv cannot be installed or fails. The exit code is that of the last installer."""
     lock, calls = tmp_path / "made-up.lock", tmp_path / "calls"
-    lock.write_text("made-up==1.0 --hash=sha256:0\n")
+    lock.write_text("made-up==1.0 --hash=sha256:0\n", encoding="utf-8")
     stand_in = [sys.executable, "-c", INSTALLER, str(calls), fails]
     monkeypatch.setattr(install, "PIP_INSTALL", [*stand_in, "pip:"])
     monkeypatch.setattr(install, "UV_INSTALL", [*stand_in, "uv:"])
     assert install.main(str(lock), "1 MB") == code
     named = {str(install.UV_LOCK): "UV", str(lock): "LOCK"}
-    seen = [line.split() for line in calls.read_text().splitlines()]
+    seen = [line.split() for line in calls.read_text(encoding="utf-8").splitlines()]
     assert [f"{line[0].rstrip(':')} {named[line[1]]}" for line in seen] == ran
 
 

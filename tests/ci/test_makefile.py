@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TARGETS = set(re.findall(r"^([a-z0-9-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)) - {"help"}
+TARGETS = set(re.findall(r"^([a-z0-9-]+):.*## ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)) - {
+    "help"
+}
 
 # Stands in for Python: makes a `.venv`, whose Python is the same script.
 PYTHON = """#!/bin/sh
@@ -21,7 +23,7 @@ esac
 
 def test_help_lists_them_in_groups() -> None:
     """`make help` lists each target below one of four headings."""
-    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout
     assert set(re.findall(r"^  make (\S+)", shown, re.MULTILINE)) - {"help"} == TARGETS
     assert len(TARGETS) == 14
     assert len(re.findall(r"^[A-Z]", shown, re.MULTILINE)) == 4
@@ -32,7 +34,7 @@ def test_documents_name_targets_that_exist() -> None:
     folders = ("", "docs/", "docs/questions/", "deploy/", "deploy/k8s/", "loadtest/", "app/*/")
     found, missing = set(), {}
     for document in (file for folder in folders for file in ROOT.glob(f"{folder}*.md")):
-        text = re.sub(r"\[\[\[cog.*?\[\[\[end\]\]\]", "", document.read_text(), flags=re.DOTALL)
+        text = re.sub(r"\[\[\[cog.*?\[\[\[end\]\]\]", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
         named = re.findall(r"(?:^|`)make ([a-z0-9-]+)((?: [a-z0-9-]+)*)", text, re.MULTILINE)
         targets = {target for first, others in named for target in (first, *others.split())}
         found |= targets
@@ -46,8 +48,10 @@ def test_documents_name_targets_that_exist() -> None:
 def test_a_stale_environment(stale: str, tmp_path: Path) -> None:
     """`.venv` is made anew if its Python is gone or does not see the packages, and one line says so."""
     python, installed = tmp_path / "python", tmp_path / ".venv" / "local"
-    lock = tmp_path / re.findall(r"^\.venv/local: (\S+)", (ROOT / "Makefile").read_text(), re.MULTILINE)[0]
-    python.write_text(PYTHON)
+    lock = (
+        tmp_path / re.findall(r"^\.venv/local: (\S+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[0]
+    )
+    python.write_text(PYTHON, encoding="utf-8")
     python.chmod(0o755)
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").symlink_to({"gone": "/does/not/exist", "upgraded": "/bin/false"}[stale])
@@ -56,8 +60,8 @@ def test_a_stale_environment(stale: str, tmp_path: Path) -> None:
         file.touch()
     shutil.copy(ROOT / "Makefile", tmp_path)
     command = ["make", "run", f"PYTHON={python}"]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True)
     assert ended.stdout == "the Python of .venv is gone or was upgraded: making .venv with Python 3.12.1 …\n"
     assert ended.stderr == ""
-    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True)
     assert again.stdout == ""

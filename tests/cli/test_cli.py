@@ -89,7 +89,7 @@ def test_a_worker_with_few_descriptors() -> None:
     """The worker does not start, because events would fail when descriptors run out."""
     command = ["bash", "-c", 'ulimit -n 129 && exec "$@"', "bash", sys.executable, "-m", "app", "worker"]
     given = clean_environment(**WORKER) | queues.environment(NOWHERE)
-    ended = subprocess.run(command, env=given, capture_output=True, text=True, check=False, timeout=60)
+    ended = subprocess.run(command, env=given, capture_output=True, encoding="utf-8", check=False, timeout=60)
     error = "error: ulimit -n 129: allowed are 130 or more open files with APP_WORKER_CONCURRENCY=10\n"
     assert (ended.returncode, ended.stderr) == (2, error)
 
@@ -179,7 +179,7 @@ def test_a_secret_in_the_queues_url_is_not_shown(command: str) -> None:
 def test_a_secret_in_an_sdk_error_is_not_shown(tmp_path: Path) -> None:
     """An error about the endpoint of a configuration file is shown without the credentials in it."""
     file = tmp_path / "config"
-    file.write_text("[default]\nendpoint_url = http://user:s3cret@127.0.0.1:9\n")
+    file.write_text("[default]\nendpoint_url = http://user:s3cret@127.0.0.1:9\n", encoding="utf-8")
     sdk = {
         "AWS_CONFIG_FILE": str(file),
         "AWS_DEFAULT_REGION": "us-east-1",

@@ -18,7 +18,7 @@ class KubectlError(Exception):
 def kubectl(*arguments: str, stdin: str | None = None, timeout: float = 300) -> str:
     """Runs kubectl and returns its standard output. Raises KubectlError."""
     command = ["kubectl", "--namespace", NAMESPACE, *arguments]
-    ended = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=timeout, check=False)
+    ended = subprocess.run(command, input=stdin, capture_output=True, encoding="utf-8", timeout=timeout, check=False)
     if ended.returncode:
         raise KubectlError(f"kubectl {' '.join(arguments)}: {ended.stderr.strip()}")
     return ended.stdout

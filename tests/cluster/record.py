@@ -20,7 +20,7 @@ class Record:
 
     def __init__(self, version: str, machine: str, commit: str) -> None:
         self._where = {"kubernetes": version, "machine": machine, "commit": commit}
-        self._rows: list[Row] = json.loads(RECORD.read_text()) if RECORD.exists() else []
+        self._rows: list[Row] = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else []
 
     def begin(self, section: str) -> None:
         self._rows = [row for row in self._rows if row["section"] != section]
@@ -33,9 +33,12 @@ class Record:
         self.write()
 
     def write(self) -> None:
-        RECORD.write_text(json.dumps(self._rows, indent=1, ensure_ascii=False) + "\n")
+        RECORD.write_text(json.dumps(self._rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         table = summary.table(self._rows)
-        README.write_text(_TABLE.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", README.read_text()))
+        README.write_text(
+            _TABLE.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", README.read_text(encoding="utf-8")),
+            encoding="utf-8",
+        )
 
 
 class See:

@@ -50,7 +50,7 @@ def _workers(count: int) -> Any:
 def write(folder: Path, kustomization: Any) -> Path:
     """Writes a kustomization (JSON is YAML)."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "kustomization.yaml").write_text(json.dumps(kustomization, indent=2))
+    (folder / "kustomization.yaml").write_text(json.dumps(kustomization, indent=2), encoding="utf-8")
     return folder
 
 

@@ -11,7 +11,7 @@ from tests.cluster import variant
 from tests.cluster.cluster import DEAD_LETTERS, NAMESPACE, KubectlError, purge
 
 LIMIT = 3500  # calls a minute: the largest plan
-_CODE = (Path(__file__).parent / "deliver.py").read_text()
+_CODE = (Path(__file__).parent / "deliver.py").read_text(encoding="utf-8")
 
 
 class Delivered(NamedTuple):
@@ -55,7 +55,7 @@ def delivering(count: int, rate: float) -> Iterator[Delivery]:
     """Starts to deliver `count` webhooks, `rate` a second. Ends the delivery with the context."""
     arguments = ["http://web", str(count), str(rate), str(LIMIT)]
     command = ["kubectl", "--namespace", NAMESPACE, "exec", "deployment/chargebee", "--", "python", "-c", _CODE]
-    with subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, encoding="utf-8") as process:
         try:
             yield Delivery(process)
         finally:

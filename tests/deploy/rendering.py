@@ -27,7 +27,7 @@ _KUBECTL = Path(sys.executable).with_name("kubectl")
 
 def kustomize(folder: Path) -> list[Any]:
     """The objects of a kustomization."""
-    ended = subprocess.run([_KUBECTL, "kustomize", folder], capture_output=True, text=True, check=False)
+    ended = subprocess.run([_KUBECTL, "kustomize", folder], capture_output=True, encoding="utf-8", check=False)
     assert ended.returncode == 0, ended.stderr
     assert not ended.stderr, ended.stderr  # such as a deprecation
     return list(yaml.safe_load_all(ended.stdout))
@@ -47,5 +47,5 @@ def rendered(overlay: str, components: tuple[str, ...]) -> list[Any]:
             "resources": [f"{base}/overlays/{overlay}"],
             "components": [f"{base}/components/{component}" for component in components],
         }
-        (Path(folder) / "kustomization.yaml").write_text(json.dumps(kustomization))
+        (Path(folder) / "kustomization.yaml").write_text(json.dumps(kustomization), encoding="utf-8")
         return kustomize(Path(folder))

@@ -32,7 +32,7 @@ services:
 
 def docker(*command: str) -> str:
     """Runs a Docker command and returns its output. Raises AssertionError with Docker's error."""
-    ended = subprocess.run(["docker", *command], capture_output=True, text=True, check=False)
+    ended = subprocess.run(["docker", *command], capture_output=True, encoding="utf-8", check=False)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout.strip()
 
@@ -43,7 +43,7 @@ class Stack:
     def __init__(self, folder: Path) -> None:
         ports = {service: free_port() for service in ("web", "toxiproxy", "elasticmq", "chargebee")}
         override = folder / "override.yaml"
-        override.write_text(OVERRIDE.format(**ports))
+        override.write_text(OVERRIDE.format(**ports), encoding="utf-8")
         self.name = f"invoice-webhook-test-{os.getpid()}"
         self._files = [f"--file={ROOT / 'compose.yaml'}", f"--file={override}", f"--project-name={self.name}"]
         self.url, self._toxics, self._sqs, self.chargebee = (f"http://127.0.0.1:{port}" for port in ports.values())

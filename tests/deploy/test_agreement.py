@@ -37,7 +37,7 @@ def test_the_stand_ins_are_configured_as_the_worker_is() -> None:
 def test_the_stand_ins_know_the_names_that_they_are_asked_by() -> None:
     """The stand-ins answer 403 to other names, so they allow their own, and probes ask for localhost."""
     objects = rendered("kind", ())
-    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]
     for name in ("dynamodb", "chargebee"):
         [container] = policy.named(objects, "Deployment", name)["spec"]["template"]["spec"]["containers"]
         assert f"--allow-host={name}" in container["args"]
@@ -53,16 +53,16 @@ def test_the_image_is_of_this_version() -> None:
     pods = [found["spec"]["template"]["spec"] for found in policy.of(objects, "Deployment")]
     tags = {container["image"].rpartition(":")[2] for pod in pods for container in pod["containers"]}
     assert tags == {__version__}
-    base = [file.read_text() for file in (ROOT / "deploy" / "k8s" / "base").rglob("kustomization.yaml")]
+    base = [file.read_text(encoding="utf-8") for file in (ROOT / "deploy" / "k8s" / "base").rglob("kustomization.yaml")]
     assert re.findall(r"newTag: (.+)", "".join(base)) == [f'"{__version__}"'] * 2
-    text = (ROOT / "deploy" / "k8s" / "README.md").read_text()
+    text = (ROOT / "deploy" / "k8s" / "README.md").read_text(encoding="utf-8")
     assert f"/invoice-webhook:{__version__}\n" in text
     assert f"--build-arg VERSION={__version__} " in text
 
 
 def test_the_published_ports_are_on_loopback() -> None:
     """compose.yaml publishes nothing to the network of the laptop."""
-    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]
     published = [port for service in services.values() for port in service.get("ports", [])]
     assert published
     assert [port for port in published if not port.startswith("127.0.0.1:")] == []
@@ -70,7 +70,7 @@ def test_the_published_ports_are_on_loopback() -> None:
 
 def test_aws_names_what_the_template_makes() -> None:
     """The overlay's queues and table are those of deploy/aws/billing.yaml by default."""
-    template = (ROOT / "deploy" / "aws" / "billing.yaml").read_text()
+    template = (ROOT / "deploy" / "aws" / "billing.yaml").read_text(encoding="utf-8")
     table, queue = (re.search(rf"{name}:\n    Type: String\n    Default: (\S+)", template) for name in _PARAMETERS)
     assert table is not None
     assert queue is not None
@@ -83,7 +83,7 @@ def test_aws_names_what_the_template_makes() -> None:
 
 def test_the_queues_of_the_template_take_the_longest_webhook() -> None:
     """Both queues take the longest body that the overlay accepts, and 4 KiB of attributes."""
-    template = yaml.compose((ROOT / "deploy" / "aws" / "billing.yaml").read_text())
+    template = yaml.compose((ROOT / "deploy" / "aws" / "billing.yaml").read_text(encoding="utf-8"))
     resources = _members(_members(template)["Resources"])
     queues = [_members(resources[name]) for name in ("Queue", "DeadLetters")]
     sizes = [int(_members(queue["Properties"])["MaximumMessageSize"].value) for queue in queues]
@@ -100,7 +100,7 @@ def _members(node: yaml.Node | None) -> dict[str, yaml.Node]:
 
 def test_the_policy_allows_what_redrive_calls() -> None:
     """The policy allows all calls of `redrive` on the dead-letter queue. A batch needs the permission of one call."""
-    code = (ROOT / "app" / "worker" / "consumed_queue.py").read_text()
+    code = (ROOT / "app" / "worker" / "consumed_queue.py").read_text(encoding="utf-8")
     called = {f"sqs:{name.removesuffix('Batch')}" for name in re.findall(r'_call\(\s*"(\w+)"', code)}
     called |= {f"sqs:{name.title().replace('_', '')}" for name in re.findall(r"_client\.(\w+)\(", code)}
     assert {"sqs:ReceiveMessage", "sqs:GetQueueUrl"} <= called
@@ -115,7 +115,7 @@ def test_a_worker_cannot_delete_dead_letters() -> None:
 
 def _allowed(policy: str, queue: str) -> set[str]:
     """Returns the actions that a policy of the template allows on one of its queues."""
-    template = (ROOT / "deploy" / "aws" / "billing.yaml").read_text()
+    template = (ROOT / "deploy" / "aws" / "billing.yaml").read_text(encoding="utf-8")
     statements = template.partition(f"\n  {policy}:\n")[2].partition("\n\n")[0].split("- Effect: Allow")
     (statement,) = [text for text in statements if f"!GetAtt {queue}.Arn" in text]
     return set(re.findall(r"sqs:\w+", statement))

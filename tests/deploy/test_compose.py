@@ -21,7 +21,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     if shutil.which("docker") is None:
         pytest.skip("no docker")
     for command in (["info"], ["compose", "version"]):
-        tried = subprocess.run(["docker", *command], capture_output=True, text=True, check=False)
+        tried = subprocess.run(["docker", *command], capture_output=True, encoding="utf-8", check=False)
         if tried.returncode:
             pytest.skip(f"docker {command[0]}: {tried.stderr.strip()}")
     stack = Stack(tmp_path_factory.mktemp("compose"))
@@ -43,7 +43,7 @@ def stack(project: Stack) -> Stack:
 def test_config_is_clean(project: Stack) -> None:
     """`docker compose config` prints no warning."""
     command = ["docker", "compose", f"--file={ROOT / 'compose.yaml'}", "config", "--quiet"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    ended = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 

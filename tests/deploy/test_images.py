@@ -9,7 +9,7 @@ from app.settings import Settings
 from app.settings.text import unknown_variables
 from tests.deploy.rendering import ROOT
 
-DOCKERFILE = (ROOT / "Dockerfile").read_text()
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 STAGES = re.findall(r"^FROM (\S+) AS (\S+)$", DOCKERFILE, re.MULTILINE)
 
 
@@ -34,7 +34,7 @@ def test_what_is_installed_has_hashes() -> None:
 
 def test_compose() -> None:
     """compose.yaml builds existing targets, gives each process a quarter of a core, and has no unknown variable."""
-    compose: Any = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    compose: Any = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
     targets = {service["build"]["target"] for service in compose["services"].values()}
     assert targets == {"app", "local", "toxiproxy", "elasticmq"} <= {name for _, name in STAGES}
     for process in ("web", "worker"):
@@ -49,7 +49,7 @@ def test_compose() -> None:
 
 def test_the_worker_of_compose_has_what_it_requires() -> None:
     """The worker's settings are complete, and its grace period is longer than APP_GRACEFUL_TIMEOUT."""
-    compose: Any = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    compose: Any = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
     worker = compose["services"]["worker"]
     given = {name[4:].lower(): value for name, value in worker["environment"].items() if name.startswith("APP_")}
     settings = Settings.model_validate(given)

@@ -27,8 +27,8 @@ from tests.harness.service import NO_CAS, Service, Web
 from tests.worker.conftest import Pair, make_pair, with_billing
 
 RULES = ROOT / "deploy" / "prometheus" / "rules.yaml"
-DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "dashboard.json").read_text())
-GROUPS = [group["rules"] for group in yaml.safe_load(RULES.read_text())["groups"]]
+DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "dashboard.json").read_text(encoding="utf-8"))
+GROUPS = [group["rules"] for group in yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]]
 ALERTS = {rule["alert"]: rule for group in GROUPS for rule in group}
 ROW = next(number for number, panel in enumerate(DASHBOARD["panels"]) if panel["type"] == "row")
 # Metrics of the CloudWatch exporter, because only SQS counts the messages in the dead-letter queue.
@@ -77,7 +77,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Prome
     """Starts a Prometheus with the rules of deploy/. Yields it, and the file that lists its targets."""
     folder = tmp_path_factory.mktemp("prometheus")
     targets = folder / "targets.json"
-    targets.write_text("[]")
+    targets.write_text("[]", encoding="utf-8")
     config = {
         "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
         "rule_files": [str(RULES)],
@@ -85,7 +85,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Prome
             {"job_name": "web", "file_sd_configs": [{"files": [str(targets)], "refresh_interval": "1s"}]}
         ],
     }
-    (folder / "prometheus.yml").write_text(json.dumps(config))  # JSON is YAML
+    (folder / "prometheus.yml").write_text(json.dumps(config), encoding="utf-8")  # JSON is YAML
     port = free_port()
     command = [
         *("prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"),
@@ -102,7 +102,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Prome
 @pytest.mark.parametrize("command", [["check", "rules", "rules.yaml"], ["test", "rules", "rules_test.yaml"]])
 def test_promtool(command: list[str]) -> None:
     """promtool accepts the rules, and each alert fires when it should, and not otherwise."""
-    done = subprocess.run(["promtool", *command], cwd=RULES.parent, capture_output=True, text=True, check=False)
+    done = subprocess.run(["promtool", *command], cwd=RULES.parent, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -135,7 +135,7 @@ def test_every_panel_has_data(
     """Every metric that dashboard and rules name exists while webhooks and calls succeed, and then fail."""
     running, targets = prometheus
     with Service(pair.endpoint, pair.url, metrics_port=0) as service, service.client() as client:
-        targets.write_text(json.dumps([{"targets": [_address(service), _address(worker)]}]))
+        targets.write_text(json.dumps([{"targets": [_address(service), _address(worker)]}]), encoding="utf-8")
         bodies = fresh_events(event, 1_000_000)  # Chargebee has none of their invoices, so they become dead letters
         missing = set(PANELS)
         deadline = time.monotonic() + PATIENCE_SECONDS

@@ -51,7 +51,7 @@ def cases(halves: tuple[str, ...] = HALVES, only: str = "") -> list[Case]:
 
 def read(file: Path) -> Case:
     """Reads one case without importing it. Raises ValueError."""
-    text = file.read_text()
+    text = file.read_text(encoding="utf-8")
     found = next((node.value for node in ast.parse(text).body if _is_case(node)), None)  # type: ignore[attr-defined]
     if found is None:
         raise ValueError(f"{file}: no CASE = {{…}}")

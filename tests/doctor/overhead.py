@@ -53,7 +53,7 @@ async def _send(port: int, until: float) -> int:
 def _cpu(process: "subprocess.Popen[str]") -> float:
     """Returns the CPU seconds of all threads."""
     tasks = Path(f"/proc/{process.pid}/task").glob("*/schedstat")
-    return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+    return sum(int(task.read_text(encoding="utf-8").split()[0]) for task in tasks) / 1e9
 
 
 async def _measure(processes: "list[subprocess.Popen[str]]", ports: list[int], seconds: float) -> list[list[float]]:
@@ -75,7 +75,7 @@ async def _measure(processes: "list[subprocess.Popen[str]]", ports: list[int], s
 
 def main(seconds: float) -> None:
     commands = [[sys.executable, "-m", "tests.doctor.overhead", "--serve", how] for how in ("plain", "watched")]
-    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in commands]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") for command in commands]
     try:
         ports = [int((process.stdout and process.stdout.readline()) or 0) for process in processes]
         shares = asyncio.run(_measure(processes, ports, seconds))

@@ -30,12 +30,12 @@ class Run:
 
 def read(file: Path) -> list[Run]:
     """Returns the runs of the file, or none if there is no file."""
-    lines = file.read_text().splitlines() if file.exists() else []
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
     return [_parsed(line) for line in lines]
 
 
 def append(file: Path, run: Run) -> None:
-    with file.open("a") as written:
+    with file.open("a", encoding="utf-8") as written:
         written.write(json.dumps(asdict(run)) + "\n")
 
 

@@ -36,7 +36,7 @@ def under_doctor(case: Case, loop: str, variables: dict[str, str]) -> list[Repor
             raise Failed("the doctor wrote no findings")
         return [
             Reported(one["file"], one["line"], one["function"], one["kind"], one["route"], one["cure"])
-            for one in json.loads(written.read_text())["findings"]
+            for one in json.loads(written.read_text(encoding="utf-8"))["findings"]
         ]
 
 
@@ -63,7 +63,7 @@ def served(case: Case, command: list[str], variables: dict[str, str], output: li
         env=environment | variables | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
     )
     killer = threading.Timer(PATIENCE, process.kill)
     killer.start()

@@ -15,7 +15,7 @@ TCP_SECONDS = 0.4
 def stand_ins() -> Iterator[dict[str, str]]:
     """Starts the servers. Yields the environment variables that a case expects."""
     with subprocess.Popen(
-        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
     ) as process:
         assert process.stdout is not None
         http, tcp = process.stdout.readline().split()

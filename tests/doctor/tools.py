@@ -26,7 +26,7 @@ def _output(tool: str, case: Case, loop: str, variables: dict[str, str]) -> tupl
         command = ["-m", "tests.doctor.under", tool, case.name, loop, folder]
         with served(case, command, variables, output) as port:
             asyncio.run(send_all(port, case.send))
-        return output, [file.read_text() for file in sorted(Path(folder).iterdir())]
+        return output, [file.read_text(encoding="utf-8") for file in sorted(Path(folder).iterdir())]
 
 
 def blockbuster(case: Case, loop: str, variables: dict[str, str]) -> list[Reported]:
@@ -75,7 +75,7 @@ def _slow_callbacks(output: list[str]) -> Iterator[Reported]:
 
 def _marked_line(case: Case, definition: int) -> int:
     """Returns a marked line of the function that is defined at this line, or the line itself."""
-    for node in ast.walk(ast.parse(case.file.read_text())):
+    for node in ast.walk(ast.parse(case.file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             if first <= definition <= node.lineno:

@@ -16,7 +16,7 @@ def run(
     """Runs `python -m app …` until it ends."""
     command = [sys.executable, "-m", module, *arguments]
     environment = clean_environment(**settings) | (extra or {})
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=200)
+    return subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False, timeout=200)
 
 
 def run_local(

@@ -22,7 +22,7 @@ class Lab:
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
             process_group=0,  # so that Ctrl-C can be pressed for all of it, as in a terminal
         )
         self.errors: list[str] = []

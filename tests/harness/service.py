@@ -68,7 +68,7 @@ class Web:
         command = command or [sys.executable, "-m", "app", "web"]
         if open_files is not None:
             command = ["bash", "-c", f'ulimit -n {open_files} && exec "$@"', "bash", *command]
-        self.process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, encoding="utf-8")
         self.url = ""
         self.lines: list[dict[str, Any]] = []
         self._forced = False

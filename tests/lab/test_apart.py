@@ -21,12 +21,16 @@ def test_the_web_process_imports_nothing_of_it() -> None:
         print(*sys.modules)
     """
     command = [sys.executable, "-c", textwrap.dedent(script)]
-    ended = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=True, timeout=60)
+    ended = subprocess.run(
+        command, env=clean_environment(), capture_output=True, encoding="utf-8", check=True, timeout=60
+    )
     assert LAB.isdisjoint(ended.stdout.split())
 
 
 def test_the_command_of_the_web_process_imports_nothing_of_it() -> None:
     """The module of the command `python -m app web` imports nothing of the lab."""
     command = [sys.executable, "-c", "import sys, app.cli.web; print(*sys.modules)"]
-    ended = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=True, timeout=60)
+    ended = subprocess.run(
+        command, env=clean_environment(), capture_output=True, encoding="utf-8", check=True, timeout=60
+    )
     assert LAB.isdisjoint(ended.stdout.split())

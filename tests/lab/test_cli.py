@@ -179,7 +179,7 @@ def test_a_port_that_is_taken() -> None:
 def test_a_stop_before_it_listens() -> None:
     """The exit code is 0 or the signal's. There is no traceback, and no process remains."""
     command = [sys.executable, "-u", "-m", "lab", "--port", "0", "--workers", "2"]
-    with subprocess.Popen(command, env=clean_environment(), stderr=subprocess.PIPE, text=True) as lab:
+    with subprocess.Popen(command, env=clean_environment(), stderr=subprocess.PIPE, encoding="utf-8") as lab:
         assert lab.stderr is not None
         assert lab.stderr.readline().startswith("Upstream on http://")
         process = psutil.Process(lab.pid)
@@ -195,7 +195,9 @@ def test_a_stop_before_it_listens() -> None:
 def test_without_the_packages(argument: str, code: int) -> None:
     """--help needs none of the lab's packages; `measure` names what is missing, and the command that installs it."""
     program = "import sys; sys.modules['uvloop'] = None; from lab.cli.serve import lab; lab(sys.argv[1:])"
-    ended = subprocess.run([sys.executable, "-c", program, argument], capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", program, argument], capture_output=True, encoding="utf-8", check=False
+    )
     assert ended.returncode == code
     assert (
         ("measure" in ended.stdout) if code == 0 else ("uvloop is not installed: run `make .venv/lab`" in ended.stderr)

@@ -65,7 +65,7 @@ def test_it_ends_when_its_parent_is_killed(sig: signal.Signals) -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        text=True,
+        encoding="utf-8",
     ) as parent:
         assert parent.stdout is not None
         pid, url = parent.stdout.readline().split()
@@ -117,7 +117,7 @@ def test_what_fails_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cap
         (installation / folder).mkdir(parents=True)
     (installation / "../__init__.py").touch()
     (installation / "bin/postgres").touch()
-    (installation / "bin/initdb").write_text("#!/bin/sh\necho 'no locale' >&2\nexit 1\n")
+    (installation / "bin/initdb").write_text("#!/bin/sh\necho 'no locale' >&2\nexit 1\n", encoding="utf-8")
     (installation / "bin/initdb").chmod(0o755)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with pytest.raises(ConfigurationError, match="Postgres did not start"), start():

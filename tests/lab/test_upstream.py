@@ -63,7 +63,7 @@ async def test_thousands_wait_at_the_same_time() -> None:
 def test_it_ends_when_its_parent_is_killed() -> None:
     """The upstream ends when the pipe from its parent ends."""
     with subprocess.Popen(
-        [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
     ) as parent:
         assert parent.stdout is not None
         child = psutil.Process(int(parent.stdout.readline()))
@@ -87,7 +87,7 @@ def test_a_port_that_is_taken(capfd: pytest.CaptureFixture[str]) -> None:
 def test_by_hand() -> None:
     """The command prints its address in one line, and serves until SIGTERM."""
     command = [sys.executable, "-u", "-m", "lab.stand_ins.upstream", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as process:
         assert process.stdout is not None
         line = process.stdout.readline()
         assert line.startswith("The lab's upstream on http://127.0.0.1:")

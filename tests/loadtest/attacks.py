@@ -25,13 +25,18 @@ def environment(**more: str) -> dict[str, str]:
 def attack(*arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
     """Runs attack.sh until it exits."""
     return subprocess.run(
-        [str(ATTACK), *arguments], env=environment(**more), capture_output=True, text=True, check=False, timeout=250
+        [str(ATTACK), *arguments],
+        env=environment(**more),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=250,
     )
 
 
 def meta(out: Path) -> dict[str, Any]:
     """The measurement in meta.json."""
-    measurement: dict[str, Any] = json.loads((out / "meta.json").read_text())["measurement"]
+    measurement: dict[str, Any] = json.loads((out / "meta.json").read_text(encoding="utf-8"))["measurement"]
     return measurement
 
 

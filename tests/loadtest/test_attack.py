@@ -106,7 +106,7 @@ def test_what_a_deployment_has_exported_does_not_reach_the_history(
         "published", subject.release(Release.V09_GROUP_COMMIT), "none", Load(rate=50, duration_s=0.5, timeout_s=30)
     )
     interleaved.run("history: a test", [case], 1, tmp_path / "history.json", interleaved.environment())
-    written = (tmp_path / "history.json").read_text()
+    written = (tmp_path / "history.json").read_text(encoding="utf-8")
     assert '"flags":{"APP_SQS_BATCHES":"2"}' in written
     assert not any(value in written for name, value in EXPORTED.items() if "PASSWORD" in name or "URL" in name)
 
@@ -199,7 +199,7 @@ def test_a_queue_that_drops_is_found(aws: QueueProcess, sqs: "SQSClient", queue_
     with Service(aws.endpoint, queue_url, basic_auth_username="demo", basic_auth_password="demo") as service:
         there = ("--url", service.url, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint)
         command = [str(ATTACK), *there, "--rate", "100", "--duration", "3s", "--out", str(tmp_path)]
-        with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as running:
+        with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, encoding="utf-8") as running:
             while running.poll() is None and not (tmp_path / "results.bin").exists():
                 time.sleep(0.05)  # the webhook before the attack must be found
             removed = 0
@@ -224,7 +224,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, sig: signal.Signals) -> No
     # https://pubs.opengroup.org/onlinepubs/9699919799/utilities/V3_chap02.html#tag_18_11
     inherited = signal.signal(sig, signal.default_int_handler)
     command = [str(ATTACK), "--duration", "60s", "--queue", "embedded", "--out", str(tmp_path)]
-    with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, encoding="utf-8") as running:
         signal.signal(sig, inherited)
         attacker = psutil.Process(running.pid)
         while not (tmp_path / "results.bin").exists():
@@ -293,12 +293,12 @@ def test_help_needs_nothing(tmp_path: Path) -> None:
     for package in ("app", "loadtest"):
         (tmp_path / package).symlink_to(ATTACK.parents[1] / package)
     command, path = [str(tmp_path / "loadtest" / "attack.sh"), "--help"], {"PATH": "/usr/bin:/bin"}
-    ended = subprocess.run(command, env=path, capture_output=True, text=True, check=False)
+    ended = subprocess.run(command, env=path, capture_output=True, encoding="utf-8", check=False)
     assert ended.returncode == 0, ended.stderr
     assert all(action.option_strings[-1] in ended.stdout for action in options.parser()._actions)
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").symlink_to("/bin/echo")
-    ended = subprocess.run(command, env=path, capture_output=True, text=True, check=True)
+    ended = subprocess.run(command, env=path, capture_output=True, encoding="utf-8", check=True)
     assert ended.stdout == "-m loadtest.attack --help\n"
 
 
@@ -309,11 +309,11 @@ def test_what_is_missing_is_made(tmp_path: Path) -> None:
     path.mkdir()
     (path / "dirname").symlink_to("/usr/bin/dirname")
     for name, code in (("make", "echo $@; exit 3"), ("vegeta", "")):
-        (path / name).write_text(f"#!/bin/bash\n{code}\n")
+        (path / name).write_text(f"#!/bin/bash\n{code}\n", encoding="utf-8")
         (path / name).chmod(0o755)
-    (here / "attack.sh").write_text(ATTACK.read_text())
+    (here / "attack.sh").write_text(ATTACK.read_text(encoding="utf-8"), encoding="utf-8")
     command = ["/bin/bash", str(here / "attack.sh")]
-    ended = subprocess.run(command, env={"PATH": str(path)}, capture_output=True, text=True, check=False)
+    ended = subprocess.run(command, env={"PATH": str(path)}, capture_output=True, encoding="utf-8", check=False)
     assert (ended.returncode, ended.stdout) == (3, "")
     made = ".venv/loadtest loadtest/sqs/bin/sqs loadtest/tools/bin/toxiproxy-server"
     assert ended.stderr == f"--silent --directory {tmp_path} {made}\n"

@@ -50,7 +50,7 @@ def measured(name: str, cpu_ms: float) -> Measurement:
 
 def bench(*arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "loadtest", "bench", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=250)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False, timeout=250)
 
 
 def test_the_table_names_both_commits() -> None:
@@ -109,13 +109,13 @@ def test_this_tree_against_its_own_commit() -> None:
     """Both are measured, the table and the file name both, and no worktree is left."""
     ended = bench("--against", "HEAD", "--only", NEWEST, "--repeats", "1", "--seconds", "1")
     assert ended.returncode == 0, ended.stderr
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout[
-        :7
-    ]
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, encoding="utf-8", check=True
+    ).stdout[:7]
     assert f"beside {commit} |" in ended.stdout
     file = Path(ended.stdout.splitlines()[-1])
     assert file.name == f"bench-against-{commit}.json"
-    comparison = Comparison.model_validate_json(file.read_text())
+    comparison = Comparison.model_validate_json(file.read_text(encoding="utf-8"))
     assert comparison.against == commit
     again, theirs = (NEWEST, f"{NEWEST} again"), (f"{NEWEST} at {commit}", NEWEST)
     assert {run.measurement.name for run in comparison.runs} == {*again, *theirs}

@@ -126,9 +126,11 @@ def test_sizes_are_those_of_the_sample() -> None:
 
 def test_constants_are_those_of_the_deployment() -> None:
     """The figures have the replicas and cores of the manifests, and the defaults of the settings."""
-    [replicas] = yaml.safe_load_all((DEPLOY / "k8s/overlays/aws/hpa.yaml").read_text())
+    [replicas] = yaml.safe_load_all((DEPLOY / "k8s/overlays/aws/hpa.yaml").read_text(encoding="utf-8"))
     assert (replicas["spec"]["minReplicas"], replicas["spec"]["maxReplicas"]) == (figures.MIN_PODS, figures.MAX_PODS)
-    assert f"cpu: {figures.POD_CORES * 1000:.0f}m" in (DEPLOY / "k8s/base/web/deployment.yaml").read_text()
+    assert f"cpu: {figures.POD_CORES * 1000:.0f}m" in (DEPLOY / "k8s/base/web/deployment.yaml").read_text(
+        encoding="utf-8"
+    )
     defaults = Settings.model_fields
     assert defaults["sqs_batches"].default == figures.CALLS_IN_FLIGHT
     assert send_limits(Settings()).call_bytes == figures.BATCH_BYTES
@@ -143,7 +145,7 @@ def test_an_impossible_rate_is_refused(value: float) -> None:
 
 def test_the_page_has_the_functions_figures() -> None:
     """The page has the table that `make docs` generates, and its text states what the functions return."""
-    page = (DEPLOY / "CAPACITY.md").read_text()
+    page = (DEPLOY / "CAPACITY.md").read_text(encoding="utf-8")
     assert table() in page
     text = " ".join(page.split())
     assert f"expected to need {capacity(100_000, fifo=True).calls_expected:,.0f}" in text

@@ -12,7 +12,9 @@ from tests.harness.service import clean_environment
 
 def run(*arguments: str, python: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *python, "-m", "loadtest", "capacity", *arguments]
-    return subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(
+        command, env=clean_environment(), capture_output=True, encoding="utf-8", check=False, timeout=60
+    )
 
 
 def test_the_row() -> None:

@@ -18,7 +18,7 @@ from loadtest.stage import tools
 def test_help_lists_every_measurement() -> None:
     """The help has each name with a line. It loads no measurement and no large package, so it answers at once."""
     command = [sys.executable, "-X", "importtime", "-m", "loadtest", "--help"]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=True, timeout=60)
     lines = [line.split() for line in ended.stdout.splitlines() if line.startswith("  ")]
     assert set(NAMES) <= {words[0] for words in lines if len(words) > 1}
     imported = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
@@ -28,7 +28,9 @@ def test_help_lists_every_measurement() -> None:
 
 def test_every_measurement_is_a_command() -> None:
     """Each listed name has a module with a command, and each such module is listed."""
-    modules = {file.stem for file in (ROOT / "loadtest").glob("*.py") if "@click.command" in file.read_text()}
+    modules = {
+        file.stem for file in (ROOT / "loadtest").glob("*.py") if "@click.command" in file.read_text(encoding="utf-8")
+    }
     assert {name.replace("-", "_") for name in NAMES} == modules - {"__main__"}
     for module in modules - {"__main__"}:
         assert isinstance(import_module(f"loadtest.{module}").main, click.Command)
@@ -44,7 +46,7 @@ def test_a_package_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_readme_has_every_measurement() -> None:
     """The README names each command as a user types it."""
-    readme = (ROOT / "loadtest" / "README.md").read_text()
+    readme = (ROOT / "loadtest" / "README.md").read_text(encoding="utf-8")
     assert [name for name in NAMES if f"python -m loadtest {name}" not in readme] == []
 
 
@@ -68,7 +70,7 @@ def test_tools_that_are_built_are_found(monkeypatch: pytest.MonkeyPatch) -> None
     """They need not be on PATH."""
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     tools.provide("vegeta", "toxiproxy-server")
-    ended = subprocess.run(["vegeta", "-version"], capture_output=True, text=True, check=True)
+    ended = subprocess.run(["vegeta", "-version"], capture_output=True, encoding="utf-8", check=True)
     assert "Version" in ended.stdout
 
 

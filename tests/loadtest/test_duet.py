@@ -28,7 +28,7 @@ def test_a_duet(tools: None, tmp_path: Path) -> None:
         (again, repeat, name) for repeat in range(2) for name in (again, floor().name)
     ]
     assert all(run.measurement.accepted > 0 for run in comparison.runs)
-    assert len(Comparison.model_validate_json(file.read_text()).runs) == len(comparison.runs)
+    assert len(Comparison.model_validate_json(file.read_text(encoding="utf-8")).runs) == len(comparison.runs)
     assert "can be told here" in ratios.bench(comparison)
 
 

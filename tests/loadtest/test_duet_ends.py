@@ -56,7 +56,7 @@ def test_ctrl_c_ends_both_attacks(tmp_path: Path) -> None:
     fake.symlink_to("/bin/sleep")
     command = [sys.executable, "-c", INTERRUPTED, str(fake), str(tmp_path / "a.json")]
     with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True
     ) as process:
         assert process.stdout is not None
         assert [process.stdout.readline() for _ in range(2)] == ["began\n"] * 2

@@ -25,14 +25,16 @@ def run(subject: str, folder: Path, **variables: str) -> "subprocess.CompletedPr
     """Serves 200 webhooks in one process, without callgrind."""
     environment = instructions.environment(subject, folder) | variables
     command = [sys.executable, "-m", "loadtest.stage.in_process", subject, "200"]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False, timeout=120
+    )
 
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A budget of 1,000 for the floor and this Python, instead of the real one; returns its file."""
     file = tmp_path / "budgets.json"
-    file.write_text(json.dumps({VERSION: {FLOOR: 1000}}))
+    file.write_text(json.dumps({VERSION: {FLOOR: 1000}}), encoding="utf-8")
     monkeypatch.setattr(instructions, "BUDGETS", file)
     return file
 
@@ -44,14 +46,14 @@ def count(monkeypatch: pytest.MonkeyPatch, found: int) -> None:
 
 def test_the_totals_of_callgrind(tmp_path: Path) -> None:
     """The count is in the last line of callgrind's file. The summary is 0 if counting begins later."""
-    (tmp_path / "out").write_text(WRITTEN)
+    (tmp_path / "out").write_text(WRITTEN, encoding="utf-8")
     assert callgrind.instructions(tmp_path / "out") == 45107
 
 
 @pytest.mark.parametrize("written", ["", WRITTEN.replace("45107", "0")])
 def test_nothing_was_counted(tmp_path: Path, written: str) -> None:
     """The error names the file."""
-    (tmp_path / "out").write_text(written)
+    (tmp_path / "out").write_text(written, encoding="utf-8")
     with pytest.raises(ValueError, match=r"counted nothing in .*out"):
         callgrind.instructions(tmp_path / "out")
 
@@ -76,7 +78,7 @@ def test_check(monkeypatch: pytest.MonkeyPatch, counted: Path, found: int, code:
 
 def test_check_without_a_budget_for_this_python(monkeypatch: pytest.MonkeyPatch, counted: Path) -> None:
     """The command says that there is no budget, counts nothing, and exits with 0."""
-    counted.write_text("{}")
+    counted.write_text("{}", encoding="utf-8")
     monkeypatch.setattr(instructions, "count_all", None)
     ended = CliRunner().invoke(main, ["--check"])
     assert (ended.exit_code, f"no budget for Python {VERSION}" in ended.output) == (0, True)
@@ -84,16 +86,19 @@ def test_check_without_a_budget_for_this_python(monkeypatch: pytest.MonkeyPatch,
 
 def test_write(monkeypatch: pytest.MonkeyPatch, counted: Path) -> None:
     """The counts become the budget; those of other subjects and Pythons stay."""
-    counted.write_text(json.dumps({"3.0.0": {FLOOR: 1}, VERSION: {FLOOR: 2, "v09_group_commit": 3}}))
+    counted.write_text(json.dumps({"3.0.0": {FLOOR: 1}, VERSION: {FLOOR: 2, "v09_group_commit": 3}}), encoding="utf-8")
     count(monkeypatch, 4)
     CliRunner().invoke(main, ["--write"])
-    assert json.loads(counted.read_text()) == {"3.0.0": {FLOOR: 1}, VERSION: {FLOOR: 4, "v09_group_commit": 3}}
+    assert json.loads(counted.read_text(encoding="utf-8")) == {
+        "3.0.0": {FLOOR: 1},
+        VERSION: {FLOOR: 4, "v09_group_commit": 3},
+    }
 
 
 def test_every_subject_has_a_budget() -> None:
     """Each Python in the budget has a number for each subject."""
     assert NEWEST in SUBJECTS
-    for version, budget in json.loads(BUDGETS.read_text()).items():
+    for version, budget in json.loads(BUDGETS.read_text(encoding="utf-8")).items():
         assert set(budget) == set(SUBJECTS), version
 
 

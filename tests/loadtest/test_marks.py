@@ -72,7 +72,10 @@ def test_the_doubts_of_a_worker_are_shown(monkeypatch: pytest.MonkeyPatch, tmp_p
     """They are the caption's last sentence."""
     (file,) = documents._whole("worker")
     copy = tmp_path / file.name
-    copy.write_text(file.read_text().replace('"doubts": []', '"doubts": ["the processor was slow"]'))
+    copy.write_text(
+        file.read_text(encoding="utf-8").replace('"doubts": []', '"doubts": ["the processor was slow"]'),
+        encoding="utf-8",
+    )
     monkeypatch.setattr(documents, "_whole", lambda kind: [copy])
     assert documents.worker().endswith(" DOUBTFUL: the processor was slow.")
 

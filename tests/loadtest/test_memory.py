@@ -54,6 +54,6 @@ def test_two_faults(thorough: bool) -> None:
 def test_an_unknown_fault() -> None:
     """The exit code is 2, and the message names the faults."""
     command = [sys.executable, "-m", "loadtest", "memory", "--only", "loud"]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False, timeout=60)
     assert ended.returncode == 2
     assert "'late', 'twice', 'truncated', 'drip', 'close', 'reset', 'giant'" in ended.stderr

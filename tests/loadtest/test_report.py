@@ -103,7 +103,7 @@ def test_the_pictures_are_pictures(made: tuple[Comparison, Path]) -> None:
     """Each theme has its own pictures, which are well-formed SVGs with paths."""
     for name in ("throughput", "cpu", "latencies"):
         for kind in theme.THEMES:
-            root = ET.fromstring((made[1] / f"{name}-{kind}.svg").read_text())  # noqa: S314  # made a moment ago, by us
+            root = ET.fromstring((made[1] / f"{name}-{kind}.svg").read_text(encoding="utf-8"))  # noqa: S314  # made a moment ago, by us
             assert root.tag.endswith("svg")
             assert len(list(root.iter("{http://www.w3.org/2000/svg}path"))) > 2
 

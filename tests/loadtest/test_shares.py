@@ -20,6 +20,6 @@ Thread._bootstrap (/usr/lib/python3.11/threading.py:1);_worker (/usr/lib/python3
 def test_a_sample_counts_for_the_innermost_stage(tmp_path: Path) -> None:
     """A function that a stage calls belongs to this stage. Idle threads belong to none."""
     file = tmp_path / "stacks.txt"
-    file.write_text(RECORDED)
+    file.write_text(RECORDED, encoding="utf-8")
     counted = by_stage(stacks(file))
     assert counted == {"respond": 5, "server": 3, "gate": 2, "send": 4, "receive": 1, "parse": 6}

@@ -197,7 +197,7 @@ def test_doubts_of_the_fit_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert CliRunner().invoke(calibrated.main).exit_code == 0
     kinds = ["calibrated", "sustained", "speed", "nothing", "speed-with-overhead"]
     assert [run.kind for run in finished[0].runs] == kinds
-    written = Comparison.model_validate_json((tmp_path / "calibrated.json").read_text())
+    written = Comparison.model_validate_json((tmp_path / "calibrated.json").read_text(encoding="utf-8"))
     assert [run.kind for run in written.runs] == kinds
 
 

@@ -46,7 +46,7 @@ def test_it_listens_on_loopback_alone(stand_in: ModuleType) -> None:
 def test_it_ends_when_its_parent_is_killed(stand_in: ModuleType, sig: signal.Signals) -> None:
     """The child ends when the pipe from its parent ends, which needs no signal."""
     command = [sys.executable, "-c", textwrap.dedent(PARENT.format(module=stand_in.__name__))]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as parent:
         assert parent.stdout is not None
         child = psutil.Process(int(parent.stdout.readline()))
         parent.send_signal(sig)

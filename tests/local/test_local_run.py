@@ -36,10 +36,10 @@ def test_credentials() -> None:
 
 UNREADABLE: dict[str, Callable[[Path], object]] = {
     "a folder": Path.mkdir,
-    "nested too deeply": lambda file: file.write_text("[" * 100_000),
+    "nested too deeply": lambda file: file.write_text("[" * 100_000, encoding="utf-8"),
     "a link to itself": lambda file: file.symlink_to(file),
-    "no JSON": lambda file: file.write_text("{"),
-    "no object": lambda file: file.write_text("7"),
+    "no JSON": lambda file: file.write_text("{", encoding="utf-8"),
+    "no object": lambda file: file.write_text("7", encoding="utf-8"),
     "a process id that is too large": lambda file: LocalRun(2**70, *["-"] * 7).write(file.parent),
 }
 

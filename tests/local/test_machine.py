@@ -21,7 +21,7 @@ BURN = "import time; end = time.monotonic() + 60\nwhile time.monotonic() < end: 
 def stranger() -> Iterator[psutil.Process]:
     """A process that uses a core and is no descendant of this one: its parent has ended."""
     command = ["sh", "-c", '"$0" -c "$1" >/dev/null 2>&1 & echo $!', sys.executable, BURN]
-    pid = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    pid = int(subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout)
     yield psutil.Process(pid)
     os.kill(pid, signal.SIGKILL)
 
@@ -41,7 +41,7 @@ def test_what_our_processes_use_is_ours() -> None:
     burn = "import time\nwhile time.process_time() < 0.5: pass"
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}])"
     stays = [sys.executable, "-c", f"input()\n{burn}\nprint(flush=True)\ninput()"]
-    with subprocess.Popen(stays, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(stays, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as running:
         assert running.stdin is not None
         assert running.stdout is not None
         with Watch() as watch:

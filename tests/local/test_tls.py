@@ -15,15 +15,15 @@ from local.tls import certificates
 from tests.harness.service import clean_environment
 
 BEGIN = "BEGIN CERTIFICATE"
-BOTOCORES = Path(DEFAULT_CA_BUNDLE).read_text().count(BEGIN)
+BOTOCORES = Path(DEFAULT_CA_BUNDLE).read_text(encoding="utf-8").count(BEGIN)
 
 
 @pytest.mark.parametrize(("share", "kept"), [(1.0, BOTOCORES), (0.5, round(BOTOCORES / 2)), (0.0, 0)])
 def test_the_bundle(share: float, kept: int) -> None:
     """The bundle has botocore's CAs, or a share of them, and the test CA."""
     with certificates(share) as files:
-        assert files.bundle.read_text().count(BEGIN) == kept + 1
-        assert files.ca.read_text() in files.bundle.read_text()
+        assert files.bundle.read_text(encoding="utf-8").count(BEGIN) == kept + 1
+        assert files.ca.read_text(encoding="utf-8") in files.bundle.read_text(encoding="utf-8")
     assert not files.key.exists()
 
 
@@ -48,7 +48,7 @@ def test_a_demo_over_tls() -> None:
     """With APP_LOCAL_TLS=1, the service and the audit find the bundle."""
     command = [sys.executable, "-m", "local", "demo", "--count", "20"]
     environment = clean_environment(local_tls=1)
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    ended = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
     assert ended.returncode == 0, ended.stderr
     assert "SQS at https://127.0.0.1:" in ended.stdout
     assert "20 got 200, 20 in the queue, 0 lost" in ended.stdout

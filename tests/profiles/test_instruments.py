@@ -37,7 +37,7 @@ def test_profile(aws: QueueProcess, queue_url: str, event: bytes, tmp_path: Path
     assert numbers == set(range(3, KEPT + 3))
     assert endings == {"html", "txt", "speedscope.json", "pyisession"}
     # Frames are not checked: which ones a sampler sees, if any, is random.
-    assert "Samples:" in (tmp_path / "profiles" / f"{KEPT + 2}.txt").read_text()
+    assert "Samples:" in (tmp_path / "profiles" / f"{KEPT + 2}.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.anyio

@@ -198,7 +198,9 @@ def test_a_list_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 
 
-@pytest.mark.parametrize("text", [PAGE.read_text(), listing(Settings)], ids=["docs/settings.md", "--help"])
+@pytest.mark.parametrize(
+    "text", [PAGE.read_text(encoding="utf-8"), listing(Settings)], ids=["docs/settings.md", "--help"]
+)
 def test_every_setting_is_explained(text: str) -> None:
     """The tables of docs/settings.md and `web --help` explain every setting."""
     for name, field in Settings.model_fields.items():
@@ -214,7 +216,7 @@ def test_few_settings_are_an_operators() -> None:
 
 def test_every_experiment_names_its_lesson_or_tip() -> None:
     """The description names a lesson or tip that CHANGELOG.md has. A variable that neither needs can be removed."""
-    changelog = (Path(__file__).parents[2] / "CHANGELOG.md").read_text()
+    changelog = (Path(__file__).parents[2] / "CHANGELOG.md").read_text(encoding="utf-8")
     for field in ExperimentSettings.model_fields.values():
         text = field.description or ""
         assert re.search(r"[Ll]essons? v\d\d|of (all|the) lessons|The talk's tip: ", text)

@@ -38,7 +38,7 @@ class Hunted(NamedTuple):
 
 def planted(mutant: Mutant) -> str:
     """Returns the source with the fault. Raises ValueError unless the source has `before` exactly once."""
-    source = (APP / mutant.file).read_text()
+    source = (APP / mutant.file).read_text(encoding="utf-8")
     if source.count(mutant.before) != 1:
         raise ValueError(f"{mutant.file} does not have this text once: {mutant.before!r} ({mutant.name})")
     return source.replace(mutant.before, mutant.after)

@@ -144,7 +144,7 @@ def test_where_calls_go(
 ) -> None:
     """The lean client's request has the address, the path, the host and the signature of botocore's."""
     monkeypatch.delenv("AWS_ENDPOINT_URL")
-    (tmp_path / "config").write_text(profile)
+    (tmp_path / "config").write_text(profile, encoding="utf-8")
     for name, value in {"AWS_CONFIG_FILE": str(tmp_path / "config"), **variables}.items():
         monkeypatch.setenv(name, value)
     if "region" in profile:

@@ -155,7 +155,7 @@ async def test_the_certificate_of_sts(monkeypatch: pytest.MonkeyPatch, tmp_path:
     """A client that fetches credentials with a pod's token sends the token only to the right host."""
     context = certified("sts.example", NOW + timedelta(days=1), True, tmp_path / "bundle.pem")
     token = tmp_path / "token"
-    token.write_text("token")
+    token.write_text("token", encoding="utf-8")
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     variables = {"AWS_CA_BUNDLE": tmp_path / "bundle.pem", "AWS_WEB_IDENTITY_TOKEN_FILE": token}

@@ -25,7 +25,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_with_a_wrong_value(variable: str, wrong: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The error is one line, as for the variable."""
     file = tmp_path / "file"
-    file.write_text(f"[default]\n{wrong}\n")
+    file.write_text(f"[default]\n{wrong}\n", encoding="utf-8")
     monkeypatch.setenv(variable, str(file))
     with pytest.raises(ConfigurationError, match=r"^AWS: [^\n]*$"):
         sdk.require_sdk()
@@ -55,7 +55,7 @@ def test_a_working_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     """Valid values are accepted, and no source of credentials is used: such a source may be a process."""
     file = tmp_path / "config"
     asked = tmp_path / "asked"
-    file.write_text(f"[default]\nretry_mode = standard\ncredential_process = touch {asked}\n")
+    file.write_text(f"[default]\nretry_mode = standard\ncredential_process = touch {asked}\n", encoding="utf-8")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(file))
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
@@ -67,7 +67,7 @@ def test_a_working_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
 def test_a_ca_bundle_in_the_profile(value: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A profile's CA bundle is checked like the variable's: with an empty name, botocore would verify nothing."""
     file = tmp_path / "config"
-    file.write_text(f"[default]\nca_bundle = {value}\n")
+    file.write_text(f"[default]\nca_bundle = {value}\n", encoding="utf-8")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(file))
     with pytest.raises(ConfigurationError, match=r"^ca_bundle \(in the profile\)"):
         sdk.require_sdk()
@@ -86,7 +86,7 @@ def test_a_key_with_white_space(name: str, wrong: str, monkeypatch: pytest.Monke
 def test_a_key_with_a_line_break_in_a_file(variable: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A continued line in a file is a line break in the key."""
     file = tmp_path / "file"
-    file.write_text("[default]\naws_session_token = token\n  X-Injected: 1\n")
+    file.write_text("[default]\naws_session_token = token\n  X-Injected: 1\n", encoding="utf-8")
     monkeypatch.setenv(variable, str(file))
     with pytest.raises(ConfigurationError, match=r"^aws_session_token \(in the profile\)=\(hidden\)"):
         sdk.require_sdk()
@@ -107,7 +107,7 @@ WRONG_URLS = ["http://user:pass@host", "http://host/?a=b", "http://host//", "htt
 def test_an_endpoint_that_clients_read_differently(url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The start refuses the endpoint, in a variable and in a profile, and hides a password or a query."""
     file = tmp_path / "config"
-    file.write_text(f"[default]\nendpoint_url = {url}\n")
+    file.write_text(f"[default]\nendpoint_url = {url}\n", encoding="utf-8")
     monkeypatch.setenv("AWS_ENDPOINT_URL", url)
     for name in ("AWS_ENDPOINT_URL", "endpoint_url"):
         with pytest.raises(ConfigurationError, match=rf"^{name}=[^\n]*allowed is a URL") as error:

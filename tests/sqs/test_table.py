@@ -8,9 +8,9 @@ ROOT = Path(__file__).parents[2]
 
 def test_each_row_has_its_tests() -> None:
     """Each test that the table names exists, and only the row about the quota of retries names none."""
-    _, _, rest = (ROOT / "docs" / "aws.md").read_text().partition("## What the lean client does itself")
+    _, _, rest = (ROOT / "docs" / "aws.md").read_text(encoding="utf-8").partition("## What the lean client does itself")
     rows = [line for line in rest.partition("\n## ")[0].splitlines() if line.startswith("| ")][1:]
-    tests = "".join(file.read_text() for file in (ROOT / "tests").rglob("test_*.py"))
+    tests = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
     without = []
     for row in rows:
         what, *_, named = row.strip("| ").split(" | ")

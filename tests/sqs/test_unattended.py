@@ -17,7 +17,7 @@ CHAIN = f"[default]\n{ROLE}source_profile = base\n[profile base]\n"
 
 
 def configure(text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "config").write_text(text)
+    (tmp_path / "config").write_text(text, encoding="utf-8")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
 
 

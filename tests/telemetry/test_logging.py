@@ -103,5 +103,5 @@ def test_auto_is_json_without_a_terminal() -> None:
         logger.info("hello")
     """
     command = [sys.executable, "-c", textwrap.dedent(script)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    ended = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     assert json.loads(ended.stderr)["message"] == "hello"

@@ -161,5 +161,5 @@ def test_the_exit_code(redirect: str, then: str, expected: tuple[int, str]) -> N
     """The last lines of a process are written, and a process without a reader ends with its own code."""
     script = textwrap.dedent(SCRIPT).format(then=then)
     command = ["bash", "-c", f'exec "$@" {redirect}', "bash", sys.executable, "-c", script]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    ended = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, timeout=30)
     assert (ended.returncode, ended.stderr) == expected

@@ -66,7 +66,7 @@ def test_gc() -> None:
         tune_gc()
         print(gc.get_freeze_count(), *gc.get_threshold())
     """
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     frozen, *thresholds = map(int, ended.stdout.split())
     assert frozen > 1_000
     assert thresholds > list(gc.get_threshold())

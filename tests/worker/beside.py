@@ -45,7 +45,7 @@ class Whole(NamedTuple):
         """Runs `python -m app` with the arguments."""
         command = [sys.executable, "-m", "app", *arguments]
         environment = with_billing(self.pair, self.stage)
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        return subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", timeout=120, check=False)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ def test_an_invoice_is_closed_through_a_proxy(embedded: EmbeddedAws, stage: Stag
     ca, tls = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     ca.issue_cert(SITE).configure_cert(tls)
     ca.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
-    (tmp_path / "netrc").write_text("default login wrong password wrong\n")
+    (tmp_path / "netrc").write_text("default login wrong password wrong\n", encoding="utf-8")
     pair, body = make_pair(embedded.endpoint), event_body()
     with start(allow_host=SITE) as api, ConnectProxy(tls, int(api.url.rpartition(":")[2])) as proxy:
         stage = stage._replace(api=api)

@@ -61,7 +61,7 @@ def _reconcile(stage: Stage, site: str, sqs: SqsStandIn, aws: str) -> Ended:
     endpoints = {"AWS_ENDPOINT_URL": aws, "AWS_ENDPOINT_URL_SQS": sqs.endpoint, "AWS_EC2_METADATA_DISABLED": "true"}
     command = [sys.executable, "-m", "app", "reconcile", "--since", "9999d", "--settled", "0s"]
     environment = clean_environment(**ours) | credentials | endpoints
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", timeout=120, check=False)
 
 
 def _claimed(stage: Stage, **attributes: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ def _redrive(pair: Pair, *options: str) -> "subprocess.CompletedProcess[str]":
     ours = clean_environment(sqs_queue_url=pair.url, dead_letter_queue_url=pair.dead_url)
     command = [sys.executable, "-m", "app", "redrive", *options]
     environment = ours | queues.environment(pair.endpoint)
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", timeout=120, check=False)
 
 
 def _body(number: int, event_named: EventNamed) -> str:

@@ -42,7 +42,7 @@ def start(billed: Pair, stage: Stage) -> Iterator[Callable[[], Web]]:
 def _reconcile(pair: Pair, stage: Stage, *options: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "app", "reconcile", "--since", "9999d", "--settled", "0s", *options]
     environment = with_billing(pair, stage)
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", timeout=120, check=False)
 
 
 async def _process(stage: Stage, body: dict[str, Any]) -> None:
@@ -146,6 +146,8 @@ def test_chargebee_that_is_down_is_one_clear_line(billed: Pair, stage: Stage) ->
 @pytest.mark.parametrize("since", ["3", "d", "3w", "-1d"])
 def test_a_duration_has_a_unit(since: str) -> None:
     command = [sys.executable, "-m", "app", "reconcile", "--since", since]
-    ended = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(
+        command, env=clean_environment(), capture_output=True, encoding="utf-8", timeout=60, check=False
+    )
     assert ended.returncode == 2
     assert "is not a duration: allowed is a number with s, m, h or d" in ended.stderr

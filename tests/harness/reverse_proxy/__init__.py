@@ -14,7 +14,7 @@ def reverse_proxy(url: str, folder: Path) -> Iterator[tuple[str, int]]:
     require_go()
     binary = folder / "reverse_proxy"
     subprocess.run(["go", "build", "-o", binary, "."], cwd=Path(__file__).parent, check=True)
-    with subprocess.Popen([binary, url], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([binary, url], stdout=subprocess.PIPE, encoding="utf-8") as process:
         try:
             assert process.stdout is not None
             host, _, port = process.stdout.readline().strip().rpartition(":")

@@ -29,7 +29,7 @@ def results(lab: LabResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     newer = LabResults(studies=[newer.studies[0].model_copy(update={"environment": later})])
     for name, measured in {"2026-11-22-a": older, "2026-11-23-b": newer, "2026-11-24-c-quick": older}.items():
         (tmp_path / name).mkdir()
-        (tmp_path / name / "lab.json").write_text(measured.model_dump_json())
+        (tmp_path / name / "lab.json").write_text(measured.model_dump_json(), encoding="utf-8")
     return tmp_path
 
 
@@ -62,7 +62,7 @@ def test_stale_pictures(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for measured, folder in missing:
         lab_pictures.redraw(measured, folder)
     drawn = results / "2026-11-22-a" / "lab-three_tasks-light.svg"
-    drawn.write_text(drawn.read_text().replace("gather", "another"))
+    drawn.write_text(drawn.read_text(encoding="utf-8").replace("gather", "another"), encoding="utf-8")
     with pytest.raises(SystemExit) as ended:
         command.main(check=True)
     assert ended.value.code == "stale: 2026-11-22-a/lab-three_tasks-light.svg; run `make docs`"
@@ -73,7 +73,7 @@ def test_the_pictures_are_pictures(lab: LabResults, tmp_path: Path) -> None:
     lab_pictures.write(lab, tmp_path)
     for name in ("three_tasks", "outbound"):
         for kind in theme.THEMES:
-            root = ET.fromstring((tmp_path / f"lab-{name}-{kind}.svg").read_text())  # noqa: S314  # ours
+            root = ET.fromstring((tmp_path / f"lab-{name}-{kind}.svg").read_text(encoding="utf-8"))  # noqa: S314  # ours
             assert len(list(root.iter("{http://www.w3.org/2000/svg}path"))) > 2
 
 

@@ -44,7 +44,7 @@ def test_studies_are_measured(tools: None, tmp_path: Path) -> None:
     assert [study.name for study in again.studies] == ["three_tasks", "database"]
     assert again.studies[0].rows != lab.studies[0].rows
     assert again.studies[1] == lab.studies[1]
-    assert LabResults.model_validate_json(file.read_text()) == again
+    assert LabResults.model_validate_json(file.read_text(encoding="utf-8")) == again
 
 
 @pytest.mark.slow
@@ -63,7 +63,7 @@ def test_a_duet_of_labs(tools: None, tmp_path: Path) -> None:
 def test_ctrl_c_leaves_no_process(tools: None, tmp_path: Path) -> None:
     """The exit code is 130, and every started process ends: lab, workers, upstream, Postgres and vegeta."""
     command = [sys.executable, "-m", "lab", "measure", "--only", "database", "--out", str(tmp_path), "--scale", "0.001"]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env=os.environ) as process:
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, encoding="utf-8", env=os.environ) as process:
         assert process.stderr is not None
         while not process.stderr.readline().startswith("[1/"):
             assert process.poll() is None
@@ -82,7 +82,7 @@ def test_ctrl_c_leaves_no_process(tools: None, tmp_path: Path) -> None:
 def test_help_names_the_studies(tools: None) -> None:
     """The help names the options of the command and the studies."""
     shown = subprocess.run(
-        [sys.executable, "-m", "lab", "measure", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-m", "lab", "measure", "--help"], cwd=ROOT, capture_output=True, encoding="utf-8", check=True
     ).stdout
     assert all(word in shown for word in ("--only", "--quick", "--repeats", "--out", "three_tasks", "orders"))
 
@@ -90,6 +90,6 @@ def test_help_names_the_studies(tools: None) -> None:
 def test_a_study_that_is_not_there(tools: None) -> None:
     """The error lists the studies that exist."""
     command = [sys.executable, "-m", "lab", "measure", "--only", "nothing"]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
     assert ended.returncode == 2
     assert "'do_nothing', 'three_tasks'" in ended.stderr

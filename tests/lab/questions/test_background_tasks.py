@@ -17,7 +17,7 @@ def ended(stage: Stage, kind: str, ms: int, *options: str) -> int:
     with stage.serve(uvicorn("background_tasks", *options)) as app:
         assert httpx.post(f"{app.url}/{kind}", params={"ms": ms}, timeout=60).status_code == 200
         app.end()
-        return app.log.read_text().count(DONE)
+        return app.log.read_text(encoding="utf-8").count(DONE)
 
 
 KINDS = ["awaiting", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("threads", "own"))]

@@ -27,7 +27,7 @@ def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess
         [sys.executable, "-m", "lab", *arguments],
         env=environment(**settings),
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         timeout=SECONDS,
         check=False,
     )
@@ -41,7 +41,7 @@ class Lab:
             [sys.executable, "-m", "lab", *arguments],
             env=environment(**settings),
             stdout=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
         )
 
     def __enter__(self) -> Self:

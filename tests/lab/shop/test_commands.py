@@ -39,7 +39,7 @@ def test_a_postgres_to_use(sig: signal.Signals) -> None:
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None

@@ -60,7 +60,7 @@ def test_latencies_are_those_of_answered_probes() -> None:
 def test_a_failed_probe_has_a_mark_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The picture of an attack does not draw a failed probe like an answered one."""
     monkeypatch.setattr(vegeta, "hits", lambda results: [])
-    (tmp_path / "probes.json").write_text("[[0.1, 0.2, true], [0.3, 0.0, false]]")
+    (tmp_path / "probes.json").write_text("[[0.1, 0.2, true], [0.3, 0.0, false]]", encoding="utf-8")
     assert over_time.requests(tmp_path) == [
         (0.1, 0.2, request_charts.PROBED),
         (0.3, 0.0, request_charts.PROBE_FAILED),

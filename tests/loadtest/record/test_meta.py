@@ -16,13 +16,13 @@ def test_results_and_pictures_leave_a_commit_clean_and_code_does_not(
     """A measurement that draws a picture does not make the next one a measurement of other code."""
     (tmp_path / "profiles").mkdir()
     for name in ("profiles/a.png", "profiles/draw.py", "README.md"):
-        (tmp_path / name).write_text("before")
+        (tmp_path / name).write_text("before", encoding="utf-8")
     for arguments in (("init", "--quiet"), ("add", "."), (*_AUTHOR, "commit", "--quiet", "--message", "one")):
         subprocess.run(["git", "-C", str(tmp_path), *arguments], check=True)
     monkeypatch.setattr(meta, "ROOT", tmp_path)
     clean = meta.commit()
-    (tmp_path / "profiles/a.png").write_text("after")
-    (tmp_path / "README.md").write_text("after")
+    (tmp_path / "profiles/a.png").write_text("after", encoding="utf-8")
+    (tmp_path / "README.md").write_text("after", encoding="utf-8")
     assert meta.commit() == clean
-    (tmp_path / "profiles/draw.py").write_text("after")
+    (tmp_path / "profiles/draw.py").write_text("after", encoding="utf-8")
     assert meta.commit() == f"{clean}-dirty"

@@ -67,7 +67,7 @@ def test_it_ends_with_its_parent(built: None) -> None:
 def test_a_port_in_use(keeping: StandIn) -> None:
     """The process ends with an error that says so."""
     command = [str(BINARY), "-port", keeping.endpoint.rpartition(":")[2]]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    ended = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert ended.returncode == 1
     assert "address already in use" in ended.stderr
 
@@ -92,7 +92,7 @@ def test_the_sdk_for_go(stand_in: StandIn, queue_url: str, event: bytes, tmp_pat
 @pytest.mark.slow
 def test_go_is_formatted_vetted_and_tested(built: None) -> None:
     """gofmt, vet and test find nothing. The tests compare the reader of JSON with Go's own."""
-    said = subprocess.run(["gofmt", "-l", "."], cwd=SOURCES, check=True, capture_output=True, text=True).stdout
+    said = subprocess.run(["gofmt", "-l", "."], cwd=SOURCES, check=True, capture_output=True, encoding="utf-8").stdout
     assert not said
     subprocess.run(["go", "vet", "./..."], cwd=SOURCES, check=True)
     subprocess.run(["go", "test", "./..."], cwd=SOURCES, check=True)

@@ -11,7 +11,7 @@ from loadtest.stage.awake import awake
 @pytest.fixture
 def latency(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Returns the file that Linux reads, on a virtual machine."""
-    (tmp_path / "cpuinfo").write_text("flags : fpu hypervisor lahf_lm\n")
+    (tmp_path / "cpuinfo").write_text("flags : fpu hypervisor lahf_lm\n", encoding="utf-8")
     (tmp_path / "latency").touch()
     monkeypatch.setattr(module, "_CPU_INFO", tmp_path / "cpuinfo")
     monkeypatch.setattr(module, "_LATENCY", tmp_path / "latency")
@@ -33,7 +33,7 @@ def test_the_file_is_open_inside_the_context(latency: Path) -> None:
 
 def test_not_on_a_computer(latency: Path) -> None:
     """A computer's cores sleep to stay cool, and a hot processor is slower."""
-    module._CPU_INFO.write_text("flags : fpu lahf_lm\n")
+    module._CPU_INFO.write_text("flags : fpu lahf_lm\n", encoding="utf-8")
     with awake():
         assert latency.read_bytes() == b""
 

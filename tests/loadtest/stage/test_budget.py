@@ -39,7 +39,7 @@ def _running(budget: Budget, code: str) -> Iterator["subprocess.Popen[str]"]:
     """Starts a process of the budget, which runs `code` and then stays: some budgets end with their last process."""
     stays = f"{code}\nprint('ran', flush=True)\nimport time\ntime.sleep(60)"
     command = budget.command([sys.executable, "-c", stays], {})
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ran\n"
         budget.attach(process.pid)
@@ -104,15 +104,15 @@ def test_a_process_that_has_ended_has_no_peak() -> None:
 
 def test_the_files_of_version_2(tmp_path: Path) -> None:
     """The budget writes and reads the files of a cgroup of version 2, here in a folder, so that any machine will do."""
-    (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory pids\n")
-    (tmp_path / "cgroup.subtree_control").write_text("cpu\n")
+    (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory pids\n", encoding="utf-8")
+    (tmp_path / "cgroup.subtree_control").write_text("cpu\n", encoding="utf-8")
     budget = cgroup_v2.CgroupV2(LIMITS["capped"], tmp_path)
     (group,) = (path for path in tmp_path.iterdir() if path.is_dir())
-    assert (tmp_path / "cgroup.subtree_control").read_text() == "+cpu +memory"
-    assert (group / "cpu.max").read_text() == "25000 100000"
-    assert (group / "memory.max").read_text() == str(512 * 1024 * 1024)
-    assert (group / "memory.swap.max").read_text() == "0"
-    (group / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1\n")
+    assert (tmp_path / "cgroup.subtree_control").read_text(encoding="utf-8") == "+cpu +memory"
+    assert (group / "cpu.max").read_text(encoding="utf-8") == "25000 100000"
+    assert (group / "memory.max").read_text(encoding="utf-8") == str(512 * 1024 * 1024)
+    assert (group / "memory.swap.max").read_text(encoding="utf-8") == "0"
+    (group / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1\n", encoding="utf-8")
     assert budget.cpu_seconds() == 1.5
     assert budget.peak_bytes() is None  # before Linux 5.19
 
@@ -120,7 +120,7 @@ def test_the_files_of_version_2(tmp_path: Path) -> None:
 def test_a_container_runs_the_python_of_its_image(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """This also holds behind `taskset`, which pins the subjects of a duet."""
     docker = tmp_path / "docker"
-    docker.write_text("#!/bin/sh\necho 2\n")
+    docker.write_text("#!/bin/sh\necho 2\n", encoding="utf-8")
     docker.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     budget = Docker(LIMITS["capped"])

@@ -20,7 +20,7 @@ AUTHOR = ("-c", "user.name=a", "-c", "user.email=a@b")
 def git(root: Path, *arguments: str) -> str:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     command = ["git", "-C", str(root), *AUTHOR, *arguments]
-    return subprocess.run(command, env=clean, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(command, env=clean, check=True, capture_output=True, encoding="utf-8").stdout
 
 
 def wheel(folder: Path) -> str:
@@ -40,9 +40,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("repository")
     git(root, "init", "--quiet")
     for tag, text, lock in (("bare", "'bare'", None), ("first", "'first'", wheel(root)), ("second", "'second'", None)):
-        (root / "app.py").write_text(f"import tiny\nprint({text}, tiny.NUMBER)\n")
+        (root / "app.py").write_text(f"import tiny\nprint({text}, tiny.NUMBER)\n", encoding="utf-8")
         if lock is not None:
-            (root / "requirements.lock").write_text(lock)
+            (root / "requirements.lock").write_text(lock, encoding="utf-8")
             git(root, "add", "requirements.lock")
         git(root, "add", "app.py")
         git(root, "commit", "--quiet", "--message", tag)
@@ -73,7 +73,7 @@ def test_another_commit(clean: Path) -> None:
         with checkout("first", clean) as there:
             assert git(clean, "rev-parse", "first").startswith(there.commit)
             command = [str(there.python), "-m", "app"]
-            ended = subprocess.run(command, cwd=there.folder, check=True, capture_output=True, text=True)
+            ended = subprocess.run(command, cwd=there.folder, check=True, capture_output=True, encoding="utf-8")
             assert ended.stdout == "first 7\n"
             used.append((there.python, there.python.parents[1].joinpath("pyvenv.cfg").stat().st_mtime_ns))
     assert used[0] == used[1]
@@ -91,7 +91,7 @@ def test_a_killed_run(clean: Path) -> None:
     """The next run removes the worktree that a killed run has left."""
     git(clean, "worktree", "add", "--quiet", "--detach", str(clean / ".run" / "against" / "worktree"), "second")
     with checkout("first", clean) as there:
-        assert "first" in (there.folder / "app.py").read_text()
+        assert "first" in (there.folder / "app.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("instant")
@@ -129,7 +129,7 @@ def test_without_git(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_wrong_hash(tmp_path: Path) -> None:
     """pip refuses the package, and no environment is left that looks complete."""
     lock = tmp_path / "requirements.lock"
-    lock.write_text(wheel(tmp_path).rpartition(":")[0] + ":" + "0" * 64)
+    lock.write_text(wheel(tmp_path).rpartition(":")[0] + ":" + "0" * 64, encoding="utf-8")
     with pytest.raises(subprocess.CalledProcessError):
         environments.python(lock, tmp_path / "environments")
     assert [*(tmp_path / "environments").iterdir()] == []

@@ -62,7 +62,7 @@ def test_go_queues_what_is_valid(go: httpx.Client, sqs: "SQSClient", queue_url: 
 def test_go_is_formatted_and_vetted() -> None:
     """gofmt and go vet find nothing."""
     require_go()
-    listed = subprocess.run(["gofmt", "-l", "."], cwd=peers.SOURCES, check=True, capture_output=True, text=True)
+    listed = subprocess.run(["gofmt", "-l", "."], cwd=peers.SOURCES, check=True, capture_output=True, encoding="utf-8")
     assert not listed.stdout
     subprocess.run(["go", "vet", "./..."], cwd=peers.SOURCES, check=True)
 

@@ -23,7 +23,7 @@ def test_which_go(
     """Each program either runs Go, or fails."""
     for name, code in {"checkout": checkout, "go": on_path}.items():
         if code is not None:
-            (tmp_path / name).write_text(f"#!/bin/bash\n{code}\n")
+            (tmp_path / name).write_text(f"#!/bin/bash\n{code}\n", encoding="utf-8")
             (tmp_path / name).chmod(0o755)
     monkeypatch.setattr(tools, "_GO", tmp_path / "checkout")
     monkeypatch.setenv("PATH", str(tmp_path))

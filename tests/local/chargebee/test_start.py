@@ -28,7 +28,8 @@ def test_its_behaviour_and_key() -> None:
 
 def test_by_hand() -> None:
     """The command prints its address in one line; SIGTERM ends it with the signal's exit code despite viewers."""
-    with subprocess.Popen([*BY_HAND, "--port", "0", "--host", "0.0.0.0"], stdout=subprocess.PIPE, text=True) as process:  # noqa: S104
+    command = [*BY_HAND, "--port", "0", "--host", "0.0.0.0"]  # noqa: S104
+    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as process:
         assert process.stdout is not None
         line = process.stdout.readline()
         assert line.startswith("Stand-in for Chargebee on http://0.0.0.0:")
@@ -50,7 +51,7 @@ def test_by_hand() -> None:
 )
 def test_a_wrong_option(arguments: list[str], expected: str) -> None:
     """A wrong option is named, without a traceback."""
-    ended = subprocess.run([*BY_HAND, *arguments], capture_output=True, text=True, check=False, timeout=60)
+    ended = subprocess.run([*BY_HAND, *arguments], capture_output=True, encoding="utf-8", check=False, timeout=60)
     assert ended.returncode != 0
     assert expected in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -58,7 +59,7 @@ def test_a_wrong_option(arguments: list[str], expected: str) -> None:
 
 def test_help() -> None:
     """The help has every option with its default, except the one that only parent processes use."""
-    shown = subprocess.run([*BY_HAND, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    shown = subprocess.run([*BY_HAND, "--help"], capture_output=True, encoding="utf-8", check=True, timeout=60).stdout
     assert {"--host", "--port", "--rate", "--latency", "--errors", "--seed"} <= set(shown.split())
     assert "--child" not in shown
 

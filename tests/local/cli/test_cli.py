@@ -114,7 +114,9 @@ def test_releases() -> None:
 def test_a_listing_loads_no_service(arguments: list[str]) -> None:
     """The releases are read as texts, so neither FastAPI nor an AWS SDK is imported."""
     command = [sys.executable, "-X", "importtime", "-m", "local", *arguments]
-    ended = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=True, timeout=60)
+    ended = subprocess.run(
+        command, env=clean_environment(), capture_output=True, encoding="utf-8", check=True, timeout=60
+    )
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in ended.stderr.splitlines()}
     assert "click" in imported
     assert imported & {"fastapi", "starlette", "uvicorn", "boto3", "botocore", "aiohttp"} == set()

@@ -86,7 +86,7 @@ def test_invoices(local: LocalRun, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_page_has_the_words_of_the_list(local: LocalRun, tmp_path: Path) -> None:
     """An invoice is pending, being charged, then closed: in the command, in its help and in docs/local.md."""
-    page = " ".join((ROOT / "docs" / "local.md").read_text().split())
+    page = " ".join((ROOT / "docs" / "local.md").read_text(encoding="utf-8").split())
     for words in ("`pending`, `being charged`, and then `closed`", "`payment_due`"):
         assert words in page
     assert "pending, being charged or closed" in " ".join(run_local("invoices", "--help").stdout.split())
@@ -110,7 +110,7 @@ def test_watching(local: LocalRun, tmp_path: Path) -> None:
         env=clean_environment(local_run_dir=tmp_path),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
     ) as watching:
         assert watching.stdout is not None
         assert "10 invoices: 10 pending\n" in iter(watching.stdout.readline, "")

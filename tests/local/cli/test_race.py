@@ -35,7 +35,7 @@ def test_two_services_and_one_page(stop: Callable[[int], None], tmp_path: Path) 
         env=clean_environment() | {"TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
         start_new_session=True,
     ) as race:
         assert race.stdout is not None

@@ -33,7 +33,7 @@ PARENT = textwrap.dedent("""
 def test_it_ends_with_its_parent(sig: signal.Signals) -> None:
     """The page ends when the pipe from its parent ends, with or without viewers."""
     command = [sys.executable, "-c", PARENT]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as parent:
         assert parent.stdout is not None
         pid, url = parent.stdout.readline().split()
         page = psutil.Process(int(pid))

@@ -30,7 +30,7 @@ def test_this_process() -> None:
 def test_throttling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One file gives three counters, which are absent when it is gone."""
     file = tmp_path / "cpu.stat"
-    file.write_text("nr_periods 40\nnr_throttled 10\nthrottled_usec 1500000\n")
+    file.write_text("nr_periods 40\nnr_throttled 10\nthrottled_usec 1500000\n", encoding="utf-8")
     monkeypatch.setattr(process_usage, "cpu_stat", lambda: file)
     instruments = process_usage.process_instruments()
     found = points(instruments)

@@ -166,7 +166,7 @@ def test_without_metrics() -> None:
         print(*(name for name in sys.modules if name.startswith(ours)))
     """
     command = [sys.executable, "-c", textwrap.dedent(script)]
-    ended = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=True)
+    ended = subprocess.run(command, env=clean_environment(), capture_output=True, encoding="utf-8", check=True)
     assert ended.stdout.split() == []  # (FastAPI imports OpenTelemetry's API.)
 
 
@@ -175,6 +175,6 @@ def test_a_port_that_is_taken(sqs: SqsStandIn) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         settings = environment(sqs.endpoint, sqs.queue_url, metrics_port=taken.getsockname()[1])
         command = [sys.executable, "-m", "app", "web"]
-        ended = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
+        ended = subprocess.run(command, env=settings, capture_output=True, encoding="utf-8", check=False)
     assert ended.returncode == 2
     assert ended.stderr.startswith("error: APP_HOST=127.0.0.1, APP_METRICS_PORT=")

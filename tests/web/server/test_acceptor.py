@@ -159,7 +159,7 @@ def test_too_few_descriptors(files: int, settings: dict[str, object], needed: in
     """The process prints one line and exits with code 2, instead of serving one connection at a time."""
     command = ["bash", "-c", f'ulimit -n {files} && exec "$@"', "bash", sys.executable, "-m", "app", "web"]
     given = environment("http://127.0.0.1:9", "http://127.0.0.1:9/000000000000/invoices", **settings)
-    ended = subprocess.run(command, env=given, capture_output=True, text=True, check=False, timeout=60)
+    ended = subprocess.run(command, env=given, capture_output=True, encoding="utf-8", check=False, timeout=60)
     error = f"error: ulimit -n {files}: allowed are {needed} or more open files"
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
     assert ended.stderr.startswith(error)

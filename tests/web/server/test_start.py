@@ -20,7 +20,7 @@ def test_aws_without_a_region(queue_url: str) -> None:
     settings = environment("http://127.0.0.1:9", queue_url)
     del settings["AWS_DEFAULT_REGION"]
     command = [sys.executable, "-m", "app", "web"]
-    found = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
+    found = subprocess.run(command, env=settings, capture_output=True, encoding="utf-8", check=False)
     assert found.returncode == 2
     assert found.stderr == "error: AWS_DEFAULT_REGION is not set: allowed is a region, such as eu-central-1\n"
 
@@ -81,7 +81,7 @@ def ended(command: str, release: str, wrong: dict[str, str]) -> subprocess.Compl
     dropped = ("_proxy", "_ca_bundle")
     settings = {name: value for name, value in settings.items() if not name.lower().endswith(dropped)}
     call = [sys.executable, "-m", "app", command]
-    return subprocess.run(call, env=settings | wrong, capture_output=True, text=True, check=False, timeout=200)
+    return subprocess.run(call, env=settings | wrong, capture_output=True, encoding="utf-8", check=False, timeout=200)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_two_at_the_same_moment(aws: QueueProcess, queue_url: str) -> None:
     """Of two services that bind the same port, at most one starts, and the other reports it."""
     command = [sys.executable, "-m", "app", "web"]
     settings = environment(aws.endpoint, queue_url, port=free_port())
-    both = [subprocess.Popen(command, env=settings, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    both = [subprocess.Popen(command, env=settings, stderr=subprocess.PIPE, encoding="utf-8") for _ in range(2)]
     while all(process.poll() is None for process in both):
         time.sleep(0.01)
     loser, winner = sorted(both, key=lambda process: process.poll() is None)
@@ -133,7 +133,11 @@ def test_a_port_that_is_taken(aws: QueueProcess, queue_url: str) -> None:
         port = taken.getsockname()[1]
         command = [sys.executable, "-m", "app", "web"]
         found = subprocess.run(
-            command, env=environment(aws.endpoint, queue_url, port=port), capture_output=True, text=True, check=False
+            command,
+            env=environment(aws.endpoint, queue_url, port=port),
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
         )
     assert found.returncode == 2
     [line] = found.stderr.splitlines()
