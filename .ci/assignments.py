@@ -86,7 +86,7 @@ def check(root: Path, exceptions: Collection[str]) -> list[str]:
     """A line for each assignment that no exception allows, and for each exception that allows nothing."""
     lines, used = [], set()
     for file in sorted(file for package in PACKAGES for file in (root / package).rglob("*.py")):
-        for line, target in objects(ast.parse(file.read_text())):
+        for line, target in objects(ast.parse(file.read_text(encoding="utf-8"))):
             exception = f"{file.relative_to(root)}: {target}"
             if exception in exceptions:
                 used.add(exception)

@@ -37,7 +37,9 @@ def look_up(locks: list[str], url: str | None) -> list[dict[str, Any]]:
     """pip-audit's result for each package of `locks`. Raises ServiceUnavailableError; exits where pip-audit fails."""
     options = [word for lock in locks for word in ("--requirement", lock)] + (["--osv-url", url] if url else [])
     try:
-        ended = subprocess.run([*COMMAND, *options], capture_output=True, text=True, check=False, timeout=SECONDS)
+        ended = subprocess.run(
+            [*COMMAND, *options], capture_output=True, encoding="utf-8", check=False, timeout=SECONDS
+        )
     except subprocess.TimeoutExpired:
         raise ServiceUnavailableError(f"no answer within {SECONDS} s") from None
     if not ended.stdout:

@@ -66,7 +66,7 @@ def pip_progress(lines: Iterable[str], total: int) -> Iterator[str]:
 
 def pip_options() -> dict[str, str]:
     """Returns pip's options from the configuration files and the environment; the environment precedes."""
-    listed = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True, check=False).stdout
+    listed = subprocess.run([*PIP, "config", "list"], capture_output=True, encoding="utf-8", check=False).stdout
     options: dict[str, str] = {}
     for section in ("global", "install", ":env:"):
         found = re.findall(rf"^{section}\.([\w-]+)=(.*)$", listed, re.MULTILINE)
@@ -97,7 +97,7 @@ def run(
     env: dict[str, str] | None = None,
 ) -> int:
     """Runs the command to its end and shows its progress; returns its exit code."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True, env=env) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, encoding="utf-8", env=env) as process:
         assert process.stdout is not None
         for text in progress(process.stdout):
             say(text)
@@ -117,7 +117,7 @@ def install_with_uv(lock: str) -> bool:
 
 
 def main(lock: str, size: str) -> int:
-    total = len(re.findall(r"^\S+==", Path(lock).read_text(), re.MULTILINE))
+    total = len(re.findall(r"^\S+==", Path(lock).read_text(encoding="utf-8"), re.MULTILINE))
     where = os.path.relpath(sys.prefix)
     sys.stdout.write(f"installing {total} packages ({lock}, some {size}) into {where}, once …\n")
     sys.stdout.flush()  # before what the installers write

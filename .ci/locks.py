@@ -42,11 +42,11 @@ def main() -> None:
                 shutil.copy(name, output)  # uv keeps the versions in an existing output file
             upgrade = ["--upgrade"] if options.upgrade else []
             subprocess.run([*COMPILE, *arguments, *upgrade, "--output-file", str(output)], check=True)
-            resolved = output.read_text()
-        if not Path(name).exists() or Path(name).read_text() != resolved:
+            resolved = output.read_text(encoding="utf-8")
+        if not Path(name).exists() or Path(name).read_text(encoding="utf-8") != resolved:
             stale.append(name)
             if not options.check:
-                Path(name).write_text(resolved)
+                Path(name).write_text(resolved, encoding="utf-8")
     if options.check and stale:
         sys.exit(f"stale: {', '.join(stale)}; run `make lock`")
 

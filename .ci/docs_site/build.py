@@ -46,7 +46,7 @@ def build(root: Path, folder: Path, repository: str | None) -> Path:
     """
     shutil.rmtree(folder, ignore_errors=True)
     sources, pages = folder / "source", folder / "html"
-    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     files = _write_sources(root, sources, repository)
     nocolor()
     warnings = io.StringIO()
@@ -64,7 +64,7 @@ def build(root: Path, folder: Path, repository: str | None) -> Path:
 
 def _write_sources(root: Path, folder: Path, repository: str | None) -> set[str]:
     """Writes the pages' Markdown; returns the files that the pages show or link to. Raises SiteError."""
-    course = read_course((root / CHANGELOG).read_text())
+    course = read_course((root / CHANGELOG).read_text(encoding="utf-8"))
     pages = read_pages(root)
     links = Links(root, {page.source: page.target for page in pages}, course.anchors, repository)
     rewritten = [replace(page, text=without_comments(links.rewritten(page))) for page in (*pages, *course.pages)]
@@ -72,5 +72,5 @@ def _write_sources(root: Path, folder: Path, repository: str | None) -> set[str]
         raise SiteError("\n".join(links.broken))
     for target, text in with_contents(rewritten).items():
         (folder / target).parent.mkdir(parents=True, exist_ok=True)
-        (folder / target).write_text(text)
+        (folder / target).write_text(text, encoding="utf-8")
     return links.files

@@ -22,7 +22,7 @@ class _Addresses(HTMLParser):
         self.anchors = {""}
         self.links: list[str] = []
         self.loaded: list[str] = []
-        self.feed(page.read_text())
+        self.feed(page.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
@@ -51,7 +51,7 @@ def check(folder: Path) -> Checked:
                 if problem := _problem(page, address, read):
                     checked.broken.append(f"{page.relative_to(folder)}: {address}: {problem}")
     for style in sorted(folder.rglob("*.css")):
-        found = re.findall(r"url\(['\"]?(\w+://[^)]+)|@import", style.read_text())
+        found = re.findall(r"url\(['\"]?(\w+://[^)]+)|@import", style.read_text(encoding="utf-8"))
         checked.broken += [f"{style.relative_to(folder)}: loads {address}" for address in found]
     return checked
 

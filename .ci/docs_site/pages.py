@@ -31,6 +31,6 @@ def target_of(source: str) -> str:
 def read_pages(root: Path) -> list[Page]:
     """Returns the pages of all Markdown files of the repository but the changelog; new files need not be committed."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "*.md"]
-    names = subprocess.run(listed, cwd=root, capture_output=True, text=True, check=True).stdout.split("\0")
+    names = subprocess.run(listed, cwd=root, capture_output=True, encoding="utf-8", check=True).stdout.split("\0")
     found = sorted({name for name in names if name and (root / name).is_file()} - {CHANGELOG})
-    return [Page(name, target_of(name), (root / name).read_text()) for name in found]
+    return [Page(name, target_of(name), (root / name).read_text(encoding="utf-8")) for name in found]
