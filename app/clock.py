@@ -23,7 +23,7 @@ class Clock(NamedTuple):
     token: Callable[[int], str]
 
 
-SYSTEM = Clock(time.time_ns, time.monotonic, random.uniform, secrets.token_hex)
+SYSTEM = Clock(time.time_ns, time.monotonic, random.uniform, secrets.token_hex)  # noqa: S311  # a pause before a retry
 CLOCK: ContextVar[Clock] = ContextVar("clock", default=SYSTEM)
 
 
