@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 UV_LOCK = Path(__file__).parents[1] / "requirements-uv.lock"
-PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+# As `python -m pip`, but Ctrl-C ends it without a traceback.
+RUN_PIP = "import runpy, signal; signal.signal(signal.SIGINT, signal.SIG_DFL); runpy.run_module('pip', {}, '__main__')"
+PIP = [sys.executable, "-c", RUN_PIP, "--disable-pip-version-check"]
 PIP_INSTALL = [*PIP, "install", "--progress-bar", "off", "--require-hashes", "--requirement"]
 # `install` leaves other packages alone. `sync` would uninstall them, and locks of several sizes share one `.venv`.
 UV = str(Path(sys.executable).with_name("uv"))
@@ -107,8 +109,12 @@ def run(
 def install_with_uv(lock: str) -> bool:
     """Installs uv, and the lock with it. Returns False if either fails."""
     # Where there is no wheel of uv for this machine, building it would take minutes and a Rust compiler.
-    install = subprocess.run([*PIP_INSTALL, str(UV_LOCK), "--only-binary", ":all:", "--quiet"], check=False)
+    command = [*PIP_INSTALL, str(UV_LOCK), "--only-binary", ":all:", "--quiet"]
+    install = subprocess.run(command, stderr=subprocess.PIPE, encoding="utf-8", check=False)
     if install.returncode != 0:
+        if re.search("NewConnectionError|NameResolutionError|ConnectTimeoutError", install.stderr):
+            sys.exit("  no network: pip cannot reach its index; run the same command again when it can")
+        sys.stderr.write(install.stderr)
         return False
     options = pip_options()
     offline = options.get("no-index", "").lower() in {"1", "true", "yes", "on"}  # has no variable

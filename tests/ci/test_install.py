@@ -88,6 +88,17 @@ def test_pip_takes_uv_s_place(
     assert [f"{line[0].rstrip(':')} {named[line[1]]}" for line in seen] == ran
 
 
+def test_no_network(install: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line says so, instead of pip's warnings, and pip does not try once more."""
+    lock, calls = tmp_path / "made-up.lock", tmp_path / "calls"
+    lock.write_text("made-up==1.0 --hash=sha256:0\n", encoding="utf-8")
+    code = f"import sys; open({str(calls)!r}, 'a').write('called '); sys.exit('Retrying after NewConnectionError')"
+    monkeypatch.setattr(install, "PIP_INSTALL", [sys.executable, "-c", code])
+    with pytest.raises(SystemExit, match=r"^  no network: [^\n]*$"):
+        install.main(str(lock), "1 MB")
+    assert calls.read_text(encoding="utf-8") == "called "
+
+
 def test_nothing_is_uninstalled(install: ModuleType) -> None:
     """The locks share one environment, so `uv pip sync` is not used, because it removes other packages."""
     assert install.UV_INSTALL[1:3] == ["pip", "install"]
