@@ -68,9 +68,15 @@ class LocalRun:
         return kept | self.aws().environment() | dict(zip(REPLACED, own, strict=True))
 
     def write(self, run_dir: Path) -> None:
+        """Writes `local.json`. Raises ConfigurationError if that is not possible, for example on a full disk."""
         unfinished = run_dir / "local.json.new"
-        unfinished.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
-        unfinished.replace(run_dir / "local.json")
+        try:
+            unfinished.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+            unfinished.replace(run_dir / "local.json")
+        except OSError as error:
+            raise ConfigurationError(
+                f"APP_LOCAL_RUN_DIR={run_dir}: cannot write local.json: {error.strerror}"
+            ) from None
 
 
 def read_run(run_dir: Path) -> LocalRun:

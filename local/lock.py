@@ -8,7 +8,7 @@ the error message.
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from app.errors import ConfigurationError
@@ -34,9 +34,9 @@ def lock_run_dir(run_dir: Path) -> Iterator[None]:
                 f"APP_LOCAL_RUN_DIR={run_dir}: in use by another local run, process {file.read()}:"
                 " stop that process, or name another folder"
             ) from None
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        with suppress(OSError):  # on a full disk, the error message of another run has no id
+            file.truncate(0)
+            os.write(file.fileno(), str(os.getpid()).encode())
         yield
 
 

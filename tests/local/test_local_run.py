@@ -52,6 +52,14 @@ def test_a_file_that_cannot_be_read(make: Callable[[Path], object], tmp_path: Pa
         read_run(tmp_path)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full")
+def test_a_full_disk(tmp_path: Path) -> None:
+    """The error is one line that names the folder."""
+    (tmp_path / "local.json.new").symlink_to("/dev/full")
+    with pytest.raises(ConfigurationError, match=r"cannot write local\.json: No space left on device$"):
+        LocalRun(1, *["-"] * 7).write(tmp_path)
+
+
 def test_the_file_of_a_killed_run(tmp_path: Path) -> None:
     """A new run has locked the folder, but the file still has the addresses of the killed one."""
     with subprocess.Popen([sys.executable, "-c", ""]) as killed:
