@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import httpx
 import pytest
@@ -78,8 +79,14 @@ def test_dark_mode(browser: Browser, service: Service) -> None:
     page, _, complaints = _open(browser, f"{service.url}/docs")
     page.locator(".opblock-post").wait_for()
     shown = []
-    for scheme in ("light", "dark", "light"):
+    schemes: tuple[tuple[Literal["light", "dark"], str], ...] = (
+        ("light", "html:not(.dark-mode)"),
+        ("dark", "html.dark-mode"),
+        ("light", "html:not(.dark-mode)"),
+    )
+    for scheme, selector in schemes:
         page.emulate_media(color_scheme=scheme)
+        page.locator(selector).wait_for(state="attached")
         shown.append(page.evaluate("getComputedStyle(document.documentElement).backgroundColor"))
     page.close()
     assert shown[1] == "rgb(28, 32, 34)"
