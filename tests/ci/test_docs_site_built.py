@@ -53,7 +53,9 @@ def browser() -> Iterator[Browser]:
 @needs_chromium
 def test_every_markdown_file_is_a_page(site: Path, address: str, browser: Browser) -> None:
     """Each Markdown file has a page, the changelog one for each chapter. On a phone, wide tables scroll within it."""
-    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, encoding="utf-8", check=True
+    ).stdout
     targets = {target_of(name) for name in listed.split() if name != CHANGELOG} | {"course/v01_inline.md"}
     assert [target for target in targets if not (site / target).with_suffix(".html").is_file()] == []
     page = browser.new_page(viewport={"width": PHONE, "height": 812})

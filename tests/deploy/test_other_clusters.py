@@ -16,13 +16,13 @@ from tests.deploy.test_manifests import KUBERNETES
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """Returns the objects of a copy of the overlay, to which all rules and patches are added."""
-    section = (K8S / "README.md").read_text().split("\n## Other clusters\n")[1].split("\n## ")[0]
+    section = (K8S / "README.md").read_text(encoding="utf-8").split("\n## Other clusters\n")[1].split("\n## ")[0]
     rules, patches = re.findall(r"^```yaml\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
     folder = tmp_path_factory.mktemp("elsewhere")
-    (folder / "policies.yaml").write_text(rules)
+    (folder / "policies.yaml").write_text(rules, encoding="utf-8")
     overlay = os.path.relpath(K8S / "overlays" / "aws", folder.resolve())
     kustomization = {"namespace": "invoice-webhook", "resources": [overlay, "policies.yaml"], **yaml.safe_load(patches)}
-    (folder / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
+    (folder / "kustomization.yaml").write_text(yaml.safe_dump(kustomization), encoding="utf-8")
     return kustomize(folder)
 
 
