@@ -84,7 +84,7 @@ class Release(StrEnum):
 @cache
 def _facts(module: str) -> dict[str, Any]:
     found = dict(FACTS)
-    for node in ast.parse((_MODULES / f"{module}.py").read_text()).body:
+    for node in ast.parse((_MODULES / f"{module}.py").read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and isinstance(name := node.targets[0], ast.Name) and name.id in FACTS:
             found[name.id] = ast.literal_eval(node.value)
     return found

@@ -21,7 +21,9 @@ def test_the_facts_of_a_module(release: Release) -> None:
 def test_facts_import_nothing() -> None:
     """`--help` names the releases without loading boto3 or FastAPI."""
     code = "import sys; from app.settings import Release; [one.facts for one in Release]; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
+    ).stdout.split()
     assert not {"boto3", "botocore", "fastapi", "aioboto3"} & set(loaded)
 
 
