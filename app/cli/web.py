@@ -5,18 +5,11 @@ from collections.abc import Callable
 import click
 from fastapi import FastAPI
 
-from app.settings import Settings, load_settings
+from app.settings import Settings
 from app.settings.text import listing
-from app.sqs.account import require_direct
-from app.sqs.sdk import require_credentials, require_sdk
-from app.sqs.unattended import require_unattended, warn_of_another_queue
-from app.telemetry.logging import configure_logging
-from app.telemetry.observers import Observers, exported, make_observers
+from app.telemetry.observers import Observers, exported
 from app.telemetry.record import WebhookRecord
-from app.telemetry.stderr import replace_stderr
-from app.web.gate.auth import warn_of_weak_passwords
-from app.web.main import create_app
-from app.web.middleware import PATH
+from app.web.main import create_app, prepare
 from app.web.server.serve import serve, serve_by_uvicorn
 from app.web.service import Service
 
@@ -40,21 +33,7 @@ def web() -> None:
 
 def serve_web(create: CreateApp = create_app) -> None:
     """Serves the application that `create` makes, with the settings from the environment. Raises ConfigurationError."""
-    settings = load_settings()
-    log = replace_stderr()
-    configure_logging(settings)
-    settings.require_web()
-    require_sdk()
-    require_unattended()
-    if settings.release.direct:
-        require_direct()
-    if settings.release.keeps_sdk_client:
-        require_credentials()
-    warn_of_weak_passwords(settings)
-    if settings.release.enqueues:
-        warn_of_another_queue(settings.require_queue_url())
-    observers = make_observers(settings, "POST", PATH)
-    log.add_to(observers.metrics)
+    settings, observers = prepare()
     app = create(settings, observers)
     service = Service.of(app)
     with exported(observers, settings):

@@ -1,7 +1,7 @@
 """Assembles the web process: the chosen release, the gate in front of it, FastAPI and the metrics."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext
 from functools import cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -10,12 +10,18 @@ from fastapi import FastAPI
 
 from app import __version__
 from app.errors import WebhookRefused
-from app.settings import Release, Settings
+from app.settings import Release, Settings, load_settings
+from app.sqs.account import require_direct
+from app.sqs.sdk import require_credentials, require_sdk
+from app.sqs.unattended import require_unattended, warn_of_another_queue
 from app.telemetry.lines import WebhookLines
-from app.telemetry.observers import Observers
+from app.telemetry.logging import configure_logging
+from app.telemetry.observers import Observers, exported, make_observers
 from app.telemetry.record import UNANSWERED, WebhookRecord
+from app.telemetry.stderr import replace_stderr
 from app.web import docs, health, openapi, problems, releases
 from app.web.gate.admission import Admission
+from app.web.gate.auth import warn_of_weak_passwords
 from app.web.gate.gate import Gate
 from app.web.middleware import PATH, WebhookMiddleware
 from app.web.problems import REFUSALS
@@ -28,12 +34,17 @@ if TYPE_CHECKING:
     from app.web.callbacks import CallbackDoor
 
 
-def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
+def create_app(settings: Settings | None = None, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
     """Returns the application with the release of `settings`. It opens no connection before its lifespan starts.
 
-    `observers` receive a record of each webhook and of each call to SQS.
+    `observers` receive a record of each webhook and of each call to SQS. Without `settings`, does what `python -m app
+    web` does before it serves, so that `uvicorn --factory app.web.main:create_app` serves a release, too.
     Raises ConfigurationError if APP_DOCS=1 and Swagger UI is not installed.
     """
+    exporting: AbstractContextManager[object] = nullcontext()
+    if settings is None:
+        settings, observers = prepare()
+        exporting = exported(observers, settings)
     release = releases.load(settings.release)
     observers = observers or Observers()
     admission = Admission(settings)
@@ -42,7 +53,7 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
     app = FastAPI(
         title="invoice-webhook",
         version=__version__,
-        lifespan=_lifespan(release, observers, door),
+        lifespan=_lifespan(release, observers, door, exporting),
         exception_handlers={**problems.HANDLERS, WebhookRefused: refused},
         redirect_slashes=False,
         openapi_url="/openapi.json" if settings.docs else None,
@@ -64,6 +75,29 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
     return app
 
 
+def prepare() -> tuple[Settings, Observers[WebhookRecord]]:
+    """Configures the log, and returns the settings from the environment, with the observers that they choose.
+
+    Raises ConfigurationError if the process cannot serve its release with these settings.
+    """
+    settings = load_settings()
+    log = replace_stderr()
+    configure_logging(settings)
+    settings.require_web()
+    require_sdk()
+    require_unattended()
+    if settings.release.direct:
+        require_direct()
+    if settings.release.keeps_sdk_client:
+        require_credentials()
+    warn_of_weak_passwords(settings)
+    if settings.release.enqueues:
+        warn_of_another_queue(settings.require_queue_url())
+    observers = make_observers(settings, "POST", PATH)
+    log.add_to(observers.metrics)
+    return settings, observers
+
+
 def _door(release: ReleaseModule, gate: Gate) -> "CallbackDoor":
     """Returns the door for the webhooks of a release without ASGI. FastAPI serves those that the door cannot serve."""
     from app.web.callbacks import CallbackDoor  # imported only for a release without ASGI
@@ -72,15 +106,19 @@ def _door(release: ReleaseModule, gate: Gate) -> "CallbackDoor":
 
 
 def _lifespan(
-    release: ReleaseModule, observers: Observers[WebhookRecord], door: "CallbackDoor | None"
+    release: ReleaseModule,
+    observers: Observers[WebhookRecord],
+    door: "CallbackDoor | None",
+    exporting: AbstractContextManager[object],
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[Any]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
-        async with release.lifespan(app) as state:
-            with observers.measuring():
-                yield state
-            if door is not None:
-                door.stop()
+        with exporting:
+            async with release.lifespan(app) as state:
+                with observers.measuring():
+                    yield state
+                if door is not None:
+                    door.stop()
 
     return lifespan
 
