@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "questions" / "use_a_release.md").read_text()
+PAGE = (ROOT / "docs" / "questions" / "use_a_release.md").read_text(encoding="utf-8")
 [DIFF] = re.findall(r"^```diff\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 COMMANDS = re.findall(r"^```console\n(.*)\n```$", PAGE, re.MULTILINE)
 RELEASES = (
@@ -69,7 +69,7 @@ def write(folder: Path, release: Release, without: str) -> None:
     (folder / "release.py").write_bytes((ROOT / "app" / "web" / "releases" / f"{release.value}.py").read_bytes())
     lines = [line[1:] for line in DIFF.splitlines() if not line.startswith(without)]
     assert len(lines) <= 15
-    (folder / "mine.py").write_text("\n".join(lines))
+    (folder / "mine.py").write_text("\n".join(lines), encoding="utf-8")
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=str)
