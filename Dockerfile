@@ -3,8 +3,8 @@
 
 FROM python:3.13-slim AS venv
 RUN python -m venv /venv
-COPY requirements.lock .
-RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
+COPY locks/app.lock locks/
+RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --require-hashes -r locks/app.lock
 
 # Keeps the data of those of botocore's 400 services that are used; `sts` and `sso` are for credentials.
 FROM venv AS pruned
@@ -29,8 +29,8 @@ FROM venv AS test
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends git make >/dev/null
 WORKDIR /srv
 ENV PATH=/venv/bin:$PATH
-COPY requirements-dev.lock .
-RUN pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements-dev.lock
+COPY locks locks
+RUN pip install --no-cache-dir --disable-pip-version-check --require-hashes -r locks/dev.lock
 COPY . .
 ARG PYTEST_ARGS="--ignore=tests/test_documents.py --ignore=tests/test_front_door.py --ignore=tests/test_questions.py --ignore=tests/ci/test_docs_site_built.py --ignore=tests/loadtest"
 RUN python -m pytest $PYTEST_ARGS
@@ -67,10 +67,13 @@ EXPOSE 9324
 # -D options: by JAVA_TOOL_OPTIONS, which the JVM reads.
 ENTRYPOINT ["java", "-cp", "/jars/*", "org.elasticmq.server.Main"]
 
-FROM venv AS loadtest
-COPY requirements-loadtest.lock .
-RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements-loadtest.lock
+# The packages of both images for a laptop or a test cluster.
+FROM venv AS laptop
+COPY locks/local.lock locks/
+RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r locks/local.lock
 WORKDIR /srv
+
+FROM laptop AS loadtest
 COPY --from=go /out/vegeta /usr/local/bin/
 COPY app app
 COPY asgi_doctor asgi_doctor
@@ -82,10 +85,7 @@ USER 10001:10001
 ENTRYPOINT ["loadtest/attack.sh"]
 
 # The stand-ins for DynamoDB and Chargebee, and the sender of webhooks with its samples: `python -m local`.
-FROM venv AS local
-COPY requirements-local.lock .
-RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements-local.lock
-WORKDIR /srv
+FROM laptop AS local
 COPY app app
 COPY asgi_doctor asgi_doctor
 COPY local local

@@ -55,17 +55,17 @@ docs: .venv/dev ## regenerate the generated parts of all documents
 	$(BIN)/python -m loadtest.report
 	$(BIN)/python -m lab.report
 
-docs-site: .venv/docs ## build the documentation site into .run/docs, and follow each of its links
+docs-site: .venv/dev ## build the documentation site into .run/docs, and follow each of its links
 	@$(BIN)/python .ci/docs.py $(ARGS)
 
-docs-serve: .venv/docs ## the same, and serve it on http://127.0.0.1:8003 (another port: ARGS="--port 8004")
+docs-serve: .venv/dev ## the same, and serve it on http://127.0.0.1:8003 (another port: ARGS="--port 8004")
 	@$(BIN)/python .ci/docs.py --serve $(ARGS)
 
-lock: .venv/dev ## resolve pyproject.toml into requirements*.lock (newer versions: make lock UPGRADE=--upgrade)
+lock: .venv/dev ## resolve pyproject.toml into locks/*.lock (newer versions: make lock UPGRADE=--upgrade)
 	$(BIN)/python .ci/locks.py $(UPGRADE)
 
 ##@ Measure it, on an otherwise idle machine (the other measurements: python -m loadtest, python -m lab)
-TOOLS := .venv/loadtest loadtest/tools/bin/vegeta loadtest/tools/bin/toxiproxy-server loadtest/sqs/bin/sqs
+TOOLS := .venv/dev loadtest/tools/bin/vegeta loadtest/tools/bin/toxiproxy-server loadtest/sqs/bin/sqs
 history: $(TOOLS) ## replay the published history and plot it (ARGS=--quick for a trial run, --help for more)
 	@PATH="$$PATH:$(CURDIR)/loadtest/tools/bin" $(BIN)/python -m loadtest history $(ARGS)
 
@@ -91,22 +91,17 @@ kind-load: ## copy the images into kind's node
 k8s-test: .venv/dev ## test deploy/k8s on the cluster of KUBECONFIG (one section: ARGS='-k saturation')
 	$(BIN)/python -m pytest tests/cluster --override-ini timeout=1800 --capture=no --verbose $(ARGS)
 
-.venv/local: requirements-local.lock
-.venv/loadtest: requirements-loadtest.lock
-.venv/lab: requirements-lab.lock
-.venv/docs: requirements-docs.lock
-.venv/dev: requirements-dev.lock
-.venv/local: SIZE := 160 MB
-.venv/loadtest: SIZE := 285 MB
-.venv/lab: SIZE := 555 MB
-.venv/docs: SIZE := 75 MB
+# A lock includes the smaller ones.
+.venv/local: locks/local.lock locks/app.lock
+.venv/dev: locks/dev.lock locks/local.lock locks/app.lock
+.venv/local: SIZE := 170 MB
 .venv/dev: SIZE := 1,125 MB
 # Set if the Python of `.venv` has been removed, or upgraded to a version that does not see the packages.
 STALE := $(shell [ ! -e .venv/bin ] || $(BIN)/python -c 'import pip' 2>/dev/null || echo anew)
 .PHONY: anew
 # As `python -m venv --clear .venv`, but Ctrl-C ends it without a traceback.
 MAKE_VENV = import signal, venv; signal.signal(signal.SIGINT, signal.SIG_DFL); venv.main(["--clear", ".venv"])
-.venv/local .venv/loadtest .venv/lab .venv/docs .venv/dev: $(STALE)
+.venv/local .venv/dev: $(STALE)
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' || \
 	  { echo "error: Python 3.11 to 3.14 is required (packages have no wheels for newer ones), $(PYTHON) is $$($(PYTHON) -V 2>&1); another one: make PYTHON=python3.12 …"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \

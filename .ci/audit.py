@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# The other locks are subsets of the largest.
-LOCKS = ["requirements-dev.lock", "loadtest/tools/requirements.txt"]
+# The largest lock includes the others.
+LOCKS = ["locks/dev.lock", "loadtest/tools/requirements.txt"]
 # Accepted advisories: id and reason.
 ACCEPTED: dict[str, str] = {}
 

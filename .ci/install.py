@@ -2,7 +2,7 @@
 
 python .ci/install.py LOCK SIZE
 
-pip installs uv from requirements-uv.lock. uv does not read pip's configuration, so this script passes it on.
+pip installs uv from locks/local.lock. uv does not read pip's configuration, so this script passes it on.
 """
 
 import ast
@@ -11,10 +11,11 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-UV_LOCK = Path(__file__).parents[1] / "requirements-uv.lock"
+UV_LOCK = Path(__file__).parents[1] / "locks" / "local.lock"
 # As `python -m pip`, but Ctrl-C ends it without a traceback.
 RUN_PIP = "import runpy, signal; signal.signal(signal.SIGINT, signal.SIG_DFL); runpy.run_module('pip', {}, '__main__')"
 PIP = [sys.executable, "-c", RUN_PIP, "--disable-pip-version-check"]
@@ -106,15 +107,33 @@ def run(
     return process.returncode
 
 
+def text_of(lock: Path) -> str:
+    """Returns the lock's text after that of the locks that it includes."""
+    text = lock.read_text(encoding="utf-8")
+    return "".join([*(text_of(lock.parent / name) for name in re.findall(r"^-r (.+)$", text, re.MULTILINE)), text])
+
+
+def install_uv() -> bool:
+    """Installs only uv, in the version that the lock has. Returns False if pip fails; exits if there is no network."""
+    package = re.search(r"^uv==.*\n(?: .*\n)*", UV_LOCK.read_text(encoding="utf-8"), re.MULTILINE)
+    assert package is not None
+    with tempfile.TemporaryDirectory() as folder:
+        lock = Path(folder) / "uv.lock"
+        lock.write_text(package[0], encoding="utf-8")
+        # If there is no wheel of uv for this machine, building it would take minutes and a Rust compiler.
+        command = [*PIP_INSTALL, str(lock), "--only-binary", ":all:", "--quiet"]
+        install = subprocess.run(command, stderr=subprocess.PIPE, encoding="utf-8", check=False)
+    if install.returncode == 0:
+        return True
+    if re.search("NewConnectionError|NameResolutionError|ConnectTimeoutError", install.stderr):
+        sys.exit("  no network: pip cannot reach its index; run the same command again when it can")
+    sys.stderr.write(install.stderr)
+    return False
+
+
 def install_with_uv(lock: str) -> bool:
     """Installs uv, and the lock with it. Returns False if either fails."""
-    # Where there is no wheel of uv for this machine, building it would take minutes and a Rust compiler.
-    command = [*PIP_INSTALL, str(UV_LOCK), "--only-binary", ":all:", "--quiet"]
-    install = subprocess.run(command, stderr=subprocess.PIPE, encoding="utf-8", check=False)
-    if install.returncode != 0:
-        if re.search("NewConnectionError|NameResolutionError|ConnectTimeoutError", install.stderr):
-            sys.exit("  no network: pip cannot reach its index; run the same command again when it can")
-        sys.stderr.write(install.stderr)
+    if not install_uv():
         return False
     options = pip_options()
     offline = options.get("no-index", "").lower() in {"1", "true", "yes", "on"}  # has no variable
@@ -123,7 +142,7 @@ def install_with_uv(lock: str) -> bool:
 
 
 def main(lock: str, size: str) -> int:
-    total = len(re.findall(r"^\S+==", Path(lock).read_text(encoding="utf-8"), re.MULTILINE))
+    total = len(re.findall(r"^\S+==", text_of(Path(lock)), re.MULTILINE))
     where = os.path.relpath(sys.prefix)
     sys.stdout.write(f"installing {total} packages ({lock}, some {size}) into {where}, once …\n")
     sys.stdout.flush()  # before what the installers write

@@ -1,54 +1,72 @@
-"""Resolves pyproject.toml into requirements*.lock, with hashes and without download addresses.
+"""Resolves pyproject.toml into locks/*.lock, with hashes and without download addresses.
 
 python .ci/locks.py [--upgrade]     write them
-python .ci/locks.py --check         fail where they no longer say what pyproject.toml says
+python .ci/locks.py --check         fail if they no longer say what pyproject.toml says
 """
 
 import argparse
+import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-CONSTRAINED = ["--constraint", "requirements-dev.lock"]
-# The largest first: it constrains the versions of the others.
-LOCKS = {
-    "requirements-dev.lock": ["pyproject.toml", "--group", "dev"],
-    "requirements-lab.lock": ["pyproject.toml", "--group", "lab", *CONSTRAINED],
-    "requirements-loadtest.lock": ["pyproject.toml", "--group", "loadtest", *CONSTRAINED],
-    "requirements-local.lock": ["pyproject.toml", "--group", "local", *CONSTRAINED],
-    "requirements-docs.lock": ["--group", "docs", *CONSTRAINED],  # without the service
-    "requirements.lock": ["pyproject.toml", *CONSTRAINED],
-    "requirements-uv.lock": ["--group", "uv", *CONSTRAINED],  # alone: it installs the others
-}
+from install import UV, pip_options, uv_environment
+
+LOCKS = Path("locks")
+# Each set contains the one before. So a lock includes the smaller one, and lists only what it adds.
+SETS = {"app": [], "local": ["--group", "local"], "dev": ["--group", "dev"]}
+HEADER = "# Resolved from pyproject.toml by `make lock`.\n"
 COMPILE = [
-    *(str(Path(sys.executable).with_name("uv")), "pip", "compile"),
-    *("--quiet", "--universal", "--python-version", "3.11", "--generate-hashes"),
-    *("--no-header", "--no-emit-index-url", "--no-emit-find-links"),
+    *(UV, "pip", "compile", "pyproject.toml", "--quiet", "--universal", "--python-version", "3.11"),
+    *("--generate-hashes", "--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"),
 ]
+
+
+def resolved(upgrade: bool) -> dict[str, str]:
+    """Returns the text of each lock. Exits if uv fails.
+
+    uv keeps the versions of an existing output file. The largest set constrains the versions of the others.
+    """
+    packages: dict[str, list[str]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(LOCKS, folder, dirs_exist_ok=True)
+        largest = Path(folder) / "dev.lock"
+        for name, groups in reversed(SETS.items()):
+            output = Path(folder) / f"{name}.lock"
+            options = ["--constraint", str(largest)] if output != largest else ["--upgrade"] if upgrade else []
+            command = [*COMPILE, *groups, *options, "--output-file", str(output)]
+            if subprocess.run(command, check=False, env=uv_environment(pip_options())).returncode:
+                sys.exit(f"uv failed to resolve {name}.lock, see its error above")
+            packages[name] = re.findall(r"^\S.*\n(?: .*\n)*", output.read_text(encoding="utf-8"), re.MULTILINE)
+    return nested(packages)
+
+
+def nested(packages: dict[str, list[str]]) -> dict[str, str]:
+    """Returns the text of each lock without the packages of the lock that it includes."""
+    locks = {}
+    included: list[str] = []
+    include = ""
+    for name in SETS:
+        locks[name] = "".join([HEADER, include, *(text for text in packages[name] if text not in included)])
+        included, include = packages[name], f"-r {name}.lock\n"
+    return locks
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing, fail when a lock is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing, fail if a lock is stale")
     parser.add_argument("--upgrade", action="store_true", help="take the newest versions allowed")
     options = parser.parse_args()
-    stale = []
-    for name, arguments in LOCKS.items():
-        with tempfile.TemporaryDirectory() as folder:
-            output = Path(folder) / name
-            if Path(name).exists():
-                shutil.copy(name, output)  # uv keeps the versions in an existing output file
-            upgrade = ["--upgrade"] if options.upgrade else []
-            subprocess.run([*COMPILE, *arguments, *upgrade, "--output-file", str(output)], check=True)
-            resolved = output.read_text(encoding="utf-8")
-        if not Path(name).exists() or Path(name).read_text(encoding="utf-8") != resolved:
-            stale.append(name)
-            if not options.check:
-                Path(name).write_text(resolved, encoding="utf-8")
+    os.chdir(Path(__file__).parents[1])
+    locks = {LOCKS / f"{name}.lock": text for name, text in resolved(options.upgrade).items()}
+    stale = [str(path) for path, text in locks.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if options.check and stale:
         sys.exit(f"stale: {', '.join(stale)}; run `make lock`")
+    for path, text in locks.items():
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ class Measurements(click.Group):
         try:
             command: click.Command = import_module(f"loadtest.{cmd_name.replace('-', '_')}").main
         except ModuleNotFoundError as error:
-            raise click.UsageError(f"{error.name} is not installed: run `make .venv/loadtest` first") from None
+            raise click.UsageError(f"{error.name} is not installed: run `make .venv/dev` first") from None
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -19,7 +19,7 @@ case " $* " in
 esac
 
 needed=()
-[ -n "${LOADTEST_PYTHON:-}" ] || needed+=(.venv/loadtest loadtest/sqs/bin/sqs)
+[ -n "${LOADTEST_PYTHON:-}" ] || needed+=(.venv/local loadtest/sqs/bin/sqs)
 for tool in "${tools[@]}"; do
   command -v "$tool" >/dev/null || needed+=("loadtest/tools/bin/$tool")
 done

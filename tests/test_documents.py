@@ -34,7 +34,7 @@ INHERITED = ("MAKE", "MFLAGS", "COVERAGE_")
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(INHERITED)}
 
 # Commands that start all that they need. Each of them runs once, although CHANGELOG.md and docs/lab.md repeat some.
-REPEATABLE = re.compile(r"((APP|INSTRUMENT)_\w+=\S+ )*\.venv/bin/python -m (local demo|lab measure) |make \.venv/lab$")
+REPEATABLE = re.compile(r"((APP|INSTRUMENT)_\w+=\S+ )*\.venv/bin/python -m (local demo|lab measure) |make \.venv/dev$")
 
 # A number that is not a part of a word, as it is in the name v03_threadpool.
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?")

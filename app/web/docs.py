@@ -51,7 +51,7 @@ def assets() -> dict[str, Path]:
     if spec is None or spec.origin is None:
         raise ConfigurationError(
             "APP_DOCS=1 needs Swagger UI, which is not installed: set APP_DOCS=0, or install fastapi-offline"
-            " (dependency group `local`, requirements-local.lock)"
+            " (dependency group `local`, locks/local.lock)"
         )
     return {name: Path(spec.origin).parent / "static" / name for name in _MEDIA_TYPES}
 

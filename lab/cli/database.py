@@ -95,7 +95,7 @@ def _fill(url: str, scale: float) -> bool:
     try:
         from lab.application.filling.fill import fill, steps  # so that `python -m lab --help` works without psycopg
     except ImportError:
-        raise ConfigurationError("the lab's packages are not installed: `make .venv/lab` does") from None
+        raise ConfigurationError("the lab's packages are not installed: `make .venv/dev` does") from None
     with ExitStack() as stack:
 
         @cache  # made at the first progress, so that an earlier error is alone on its line

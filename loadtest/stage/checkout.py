@@ -14,7 +14,7 @@ from loadtest.record.folders import ROOT
 from loadtest.stage import environments
 
 # The first one that a commit has: the service needs no more than the first.
-LOCKS = ("requirements.lock", "requirements-loadtest.lock")
+LOCKS = ("locks/app.lock", "requirements.lock", "requirements-loadtest.lock")
 
 
 class Checkout(NamedTuple):

@@ -11,7 +11,13 @@ from pathlib import Path
 from loadtest.record.folders import ROOT
 
 INSTALL = ROOT / ".ci" / "install.py"
-SIZES = {"requirements.lock": "135 MB", "requirements-loadtest.lock": "285 MB", "requirements-lab.lock": "555 MB"}
+SIZES = {
+    "app.lock": "135 MB",
+    "dev.lock": "1,125 MB",
+    # Commits before locks/:
+    "requirements.lock": "135 MB",
+    "requirements-loadtest.lock": "285 MB",
+}
 KEPT = 3
 INSTALLED = "installed"  # a file in an environment that is complete; its time is that of the last use
 
@@ -24,7 +30,8 @@ def python(lock: Path, folder: Path, base: str = sys.executable) -> Path:
     """
     asked = [base, "-c", "import sys; print(sys.version, sys.base_prefix, end='')"]
     interpreter = subprocess.run(asked, check=True, capture_output=True).stdout
-    made = folder / sha256(interpreter + lock.read_bytes()).hexdigest()[:12]
+    texts = [file.read_bytes() for file in sorted(lock.parent.glob("*.lock"))]  # a lock may include others
+    made = folder / sha256(b"".join([interpreter, lock.name.encode(), *texts])).hexdigest()[:12]
     if not (made / INSTALLED).exists():
         _make(made, lock, base)
     (made / INSTALLED).touch()

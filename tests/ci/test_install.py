@@ -67,10 +67,10 @@ def test_uv_gets_it(install: ModuleType, tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("fails", "ran", "code"),
     [
-        ("nothing", ["pip UV", "uv LOCK"], 0),
-        ("requirements-uv.lock", ["pip UV", "pip LOCK"], 0),  # there is no uv for this machine
-        ("uv:", ["pip UV", "uv LOCK", "pip LOCK"], 0),
-        ("made-up.lock", ["pip UV", "uv LOCK", "pip LOCK"], 1),  # as with a wrong hash
+        ("nothing", ["pip: uv.lock", "uv: made-up.lock"], 0),
+        ("uv.lock", ["pip: uv.lock", "pip: made-up.lock"], 0),  # there is no uv for this machine
+        ("uv:", ["pip: uv.lock", "uv: made-up.lock", "pip: made-up.lock"], 0),
+        ("made-up.lock", ["pip: uv.lock", "uv: made-up.lock", "pip: made-up.lock"], 1),  # as with a wrong hash
     ],
 )
 def test_pip_takes_uv_s_place(
@@ -83,9 +83,8 @@ def test_pip_takes_uv_s_place(
     monkeypatch.setattr(install, "PIP_INSTALL", [*stand_in, "pip:"])
     monkeypatch.setattr(install, "UV_INSTALL", [*stand_in, "uv:"])
     assert install.main(str(lock), "1 MB") == code
-    named = {str(install.UV_LOCK): "UV", str(lock): "LOCK"}
     seen = [line.split() for line in calls.read_text(encoding="utf-8").splitlines()]
-    assert [f"{line[0].rstrip(':')} {named[line[1]]}" for line in seen] == ran
+    assert [f"{line[0]} {Path(line[1]).name}" for line in seen] == ran
 
 
 def test_no_network(install: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,3 +118,22 @@ def test_uv_s_progress(install: ModuleType, capsys: pytest.CaptureFixture[str]) 
     ]
     assert [*install.uv_progress(lines)] == ["Downloading uvloop (3.8MiB)", "Installed 75 packages in 59ms"]
     assert capsys.readouterr().err == "error: Failed to download `uvloop`\n  cause: no route\n"
+
+
+def test_only_uv_is_installed_first(install: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pip gets uv's lines of the lock, with version and hashes, and no other package."""
+    lock, copy = tmp_path / "local.lock", tmp_path / "copy"
+    package = "uv==2 \\\n    --hash=sha256:1\n"
+    lock.write_text(f"-r app.lock\na==1 \\\n    --hash=sha256:0\n{package}z==3 \\\n    --hash=sha256:2\n")
+    monkeypatch.setattr(install, "UV_LOCK", lock)
+    program = "import shutil, sys; shutil.copy(*sys.argv[2:0:-1])"
+    monkeypatch.setattr(install, "PIP_INSTALL", [sys.executable, "-c", program, str(copy)])
+    assert install.install_uv()
+    assert copy.read_text() == package
+
+
+def test_included_locks_count(install: ModuleType, tmp_path: Path) -> None:
+    """The text of a lock has the packages of the locks that it includes."""
+    for name, text in {"app": "a==1\n", "local": "-r app.lock\nb==1\n", "dev": "-r local.lock\nc==1\n"}.items():
+        (tmp_path / f"{name}.lock").write_text(text)
+    assert install.text_of(tmp_path / "dev.lock") == "a==1\n-r app.lock\nb==1\n-r local.lock\nc==1\n"

@@ -68,5 +68,5 @@ def test_the_service_s_image_has_the_service_alone() -> None:
     """The stages of the image copy only `app`, `asgi_doctor` and the lock from this project."""
     stages = dict(zip((name for _, name in STAGES), DOCKERFILE.split("\nFROM ")[1:], strict=True))
     copied = re.findall(r"^COPY (?!--from)(.+)$", stages["venv"] + stages["pruned"] + stages["app"], re.MULTILINE)
-    assert copied == ["requirements.lock .", "app /srv/app", "asgi_doctor /srv/asgi_doctor"]
+    assert copied == ["locks/app.lock locks/", "app /srv/app", "asgi_doctor /srv/asgi_doctor"]
     assert set(re.findall(r"--from=(\S+)", stages["app"])) == {"pruned"}

@@ -200,5 +200,5 @@ def test_without_the_packages(argument: str, code: int) -> None:
     )
     assert ended.returncode == code
     assert (
-        ("measure" in ended.stdout) if code == 0 else ("uvloop is not installed: run `make .venv/lab`" in ended.stderr)
+        ("measure" in ended.stdout) if code == 0 else ("uvloop is not installed: run `make .venv/dev`" in ended.stderr)
     )

@@ -315,5 +315,5 @@ def test_what_is_missing_is_made(tmp_path: Path) -> None:
     command = ["/bin/bash", str(here / "attack.sh")]
     ended = subprocess.run(command, env={"PATH": str(path)}, capture_output=True, encoding="utf-8", check=False)
     assert (ended.returncode, ended.stdout) == (3, "")
-    made = ".venv/loadtest loadtest/sqs/bin/sqs loadtest/tools/bin/toxiproxy-server"
+    made = ".venv/local loadtest/sqs/bin/sqs loadtest/tools/bin/toxiproxy-server"
     assert ended.stderr == f"--silent --directory {tmp_path} {made}\n"

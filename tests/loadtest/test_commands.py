@@ -41,7 +41,7 @@ def test_a_package_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "loadtest.shares", None)
     ended = CliRunner().invoke(main, ["shares"])
     assert (ended.exit_code, ended.output.count("Error")) == (2, 1)
-    assert "make .venv/loadtest" in ended.output
+    assert "make .venv/dev" in ended.output
 
 
 def test_the_readme_has_every_measurement() -> None:

@@ -165,7 +165,7 @@ def test_without_its_package() -> None:
     assert ended.returncode == 2
     assert ended.stderr == (
         "error: APP_DOCS=1 needs Swagger UI, which is not installed: set APP_DOCS=0, or install fastapi-offline"
-        " (dependency group `local`, requirements-local.lock)\n"
+        " (dependency group `local`, locks/local.lock)\n"
     )
 
 

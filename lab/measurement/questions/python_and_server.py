@@ -29,7 +29,7 @@ HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 COMPARED = "3.11"
 SYSTEM = f"{COMPARED} of the system"  # distributions build with profile-guided optimisation, pyenv does not by default
 VERSIONS = [*sorted({COMPARED, "3.13", "3.14", HERE}), SYSTEM]
-LOCK = ROOT / "requirements-lab.lock"
+LOCK = ROOT / "locks" / "dev.lock"
 
 
 @cache

@@ -42,8 +42,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for tag, text, lock in (("bare", "'bare'", None), ("first", "'first'", wheel(root)), ("second", "'second'", None)):
         (root / "app.py").write_text(f"import tiny\nprint({text}, tiny.NUMBER)\n", encoding="utf-8")
         if lock is not None:
-            (root / "requirements.lock").write_text(lock, encoding="utf-8")
-            git(root, "add", "requirements.lock")
+            (root / "locks").mkdir()
+            (root / "locks" / "app.lock").write_text(lock, encoding="utf-8")
+            git(root, "add", "locks")
         git(root, "add", "app.py")
         git(root, "commit", "--quiet", "--message", tag)
         git(root, "tag", tag)
@@ -109,7 +110,7 @@ def test_one_run_at_a_time(clean: Path) -> None:
         ("nope", "has no such commit"),
         ("--all", "has no such commit"),
         ("HEAD:app.py", "has no such commit"),
-        ("bare", "that commit has no requirements.lock"),
+        ("bare", "that commit has no locks/app.lock"),
     ],
 )
 def test_commits_that_cannot_be_used(clean: Path, commit: str, reason: str) -> None:
@@ -128,7 +129,7 @@ def test_without_git(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_a_wrong_hash(tmp_path: Path) -> None:
     """pip refuses the package, and no environment is left that looks complete."""
-    lock = tmp_path / "requirements.lock"
+    lock = tmp_path / "app.lock"
     lock.write_text(wheel(tmp_path).rpartition(":")[0] + ":" + "0" * 64, encoding="utf-8")
     with pytest.raises(subprocess.CalledProcessError):
         environments.python(lock, tmp_path / "environments")
