@@ -1,7 +1,9 @@
 # One base image for all targets, so that tests, production and load tests share a Python, and one image is pulled.
 #   app (default) · test · loadtest · local · elasticmq · toxiproxy       `make images` builds all but `test`
 
-FROM python:3.13-slim AS venv
+FROM python:3.14-slim AS python
+
+FROM python AS venv
 RUN python -m venv /venv
 COPY locks/app.lock locks/
 RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --require-hashes -r locks/app.lock
@@ -10,7 +12,7 @@ RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --no-compil
 FROM venv AS pruned
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends binutils >/dev/null \
  && find /venv -name '*.so' -exec strip --strip-debug {} +
-RUN cd /venv/lib/python3.13/site-packages && rm -rf pip pip-*.dist-info && cd botocore/data \
+RUN cd /venv/lib/python3.*/site-packages && rm -rf pip pip-*.dist-info && cd botocore/data \
  && find . -mindepth 1 -maxdepth 1 -type d ! -name sqs ! -name dynamodb ! -name sts ! -name 'sso*' -exec rm -r {} +
 COPY app /srv/app
 COPY asgi_doctor /srv/asgi_doctor
@@ -36,14 +38,14 @@ ARG PYTEST_ARGS="--ignore=tests/test_documents.py --ignore=tests/test_front_door
 RUN python -m pytest $PYTEST_ARGS
 
 # vegeta and toxiproxy, pinned in go.mod; Go itself is a hashed wheel, since Debian's is too old for go.mod.
-FROM python:3.13-slim AS go
+FROM python AS go
 COPY loadtest/tools/requirements.txt loadtest/tools/go.mod loadtest/tools/go.sum /tools/
 RUN pip install --no-cache-dir --disable-pip-version-check --require-hashes -r /tools/requirements.txt \
  && mkdir /out && cd /tools && export CGO_ENABLED=0 \
  && go build -trimpath -o /out/ -ldflags \
     "-s -w -X main.Version=$(go list -m -f '{{.Version}}' github.com/tsenart/vegeta/v12)" tool
 
-FROM python:3.13-slim AS toxiproxy
+FROM python AS toxiproxy
 COPY --from=go /out/server /usr/local/bin/toxiproxy-server
 USER 10001:10001
 EXPOSE 8474
@@ -51,7 +53,7 @@ ENTRYPOINT ["toxiproxy-server", "-host", "0.0.0.0"]
 
 # (openjdk's package links manual pages into a folder that a slim image may lack:
 # https://github.com/debuerreotype/debuerreotype/issues/10)
-FROM python:3.13-slim AS java
+FROM python AS java
 RUN mkdir -p /usr/share/man/man1 && apt-get update -qq \
  && apt-get install -y -qq --no-install-recommends default-jre-headless >/dev/null && rm -rf /var/lib/apt/lists/*
 
@@ -95,7 +97,7 @@ USER 10001:10001
 EXPOSE 4566 8002
 CMD ["python", "-m", "local.chargebee", "--host=0.0.0.0", "--port=8002"]
 
-FROM python:3.13-slim AS app
+FROM python AS app
 ARG VERSION=dev
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="invoice-webhook" \
