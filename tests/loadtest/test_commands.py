@@ -44,6 +44,17 @@ def test_a_package_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "make .venv/dev" in ended.output
 
 
+def test_which_need_more_than_a_laptop_s_packages() -> None:
+    """Only the replays of the history import what draws pictures, which `make .venv/local` does not install."""
+    program = (
+        "import sys; from loadtest.__main__ import NAMES, main\n"
+        "sys.modules |= dict.fromkeys(('altair', 'jinja2', 'markdown_it', 'vl_convert'))\n"
+        "for name in NAMES:\n    try: main.get_command(None, name)\n    except Exception: print(name)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["history", "calibrated"]
+
+
 def test_the_readme_has_every_measurement() -> None:
     """The README names each command as a user types it."""
     readme = (ROOT / "loadtest" / "README.md").read_text(encoding="utf-8")
