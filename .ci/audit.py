@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# The largest lock includes the others.
-LOCKS = ["locks/dev.lock", "loadtest/tools/requirements.txt"]
+# pip-audit does not follow the line in a lock that includes another one.
+LOCKS = ["locks/app.lock", "locks/local.lock", "locks/dev.lock", "loadtest/tools/requirements.txt"]
 # Accepted advisories: id and reason.
 ACCEPTED: dict[str, str] = {}
 

