@@ -52,7 +52,7 @@ def cell(system: str, python: str, environment: dict[str, str]) -> Cell:
     error = ""
     for lock in reversed(SETS):
         command = [*RESOLVE, *target, str(LOCKS / f"{lock}.lock")]
-        ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False)
         if ended.returncode == 0:
             return Cell(lock, len(re.findall(r"^\S+==", ended.stdout, re.MULTILINE)), error)
         error = error or f"{lock}.lock, {system}, Python {python}:\n{ended.stderr}"

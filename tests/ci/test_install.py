@@ -124,16 +124,17 @@ def test_only_uv_is_installed_first(install: ModuleType, tmp_path: Path, monkeyp
     """pip gets uv's lines of the lock, with version and hashes, and no other package."""
     lock, copy = tmp_path / "local.lock", tmp_path / "copy"
     package = "uv==2 \\\n    --hash=sha256:1\n"
-    lock.write_text(f"-r app.lock\na==1 \\\n    --hash=sha256:0\n{package}z==3 \\\n    --hash=sha256:2\n")
+    others = ("-r app.lock\na==1 \\\n    --hash=sha256:0\n", "z==3 \\\n    --hash=sha256:2\n")
+    lock.write_text(package.join(others), encoding="utf-8")
     monkeypatch.setattr(install, "UV_LOCK", lock)
     program = "import shutil, sys; shutil.copy(*sys.argv[2:0:-1])"
     monkeypatch.setattr(install, "PIP_INSTALL", [sys.executable, "-c", program, str(copy)])
     assert install.install_uv()
-    assert copy.read_text() == package
+    assert copy.read_text(encoding="utf-8") == package
 
 
 def test_included_locks_count(install: ModuleType, tmp_path: Path) -> None:
     """The text of a lock has the packages of the locks that it includes."""
     for name, text in {"app": "a==1\n", "local": "-r app.lock\nb==1\n", "dev": "-r local.lock\nc==1\n"}.items():
-        (tmp_path / f"{name}.lock").write_text(text)
+        (tmp_path / f"{name}.lock").write_text(text, encoding="utf-8")
     assert install.text_of(tmp_path / "dev.lock") == "a==1\n-r app.lock\nb==1\n-r local.lock\nc==1\n"

@@ -48,14 +48,13 @@ def test_documents_name_targets_that_exist() -> None:
 def test_a_stale_environment(stale: str, tmp_path: Path) -> None:
     """`.venv` is made anew if its Python is gone or does not see the packages, and one line says so."""
     python, installed = tmp_path / "python", tmp_path / ".venv" / "local"
-    lock = (
-        tmp_path / re.findall(r"^\.venv/local: (\S+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[0]
-    )
+    (rule,) = re.findall(r"^\.venv/local: (locks/.+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    locks = [tmp_path / lock for lock in rule.split()]
     python.write_text(PYTHON, encoding="utf-8")
     python.chmod(0o755)
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").symlink_to({"gone": "/does/not/exist", "upgraded": "/bin/false"}[stale])
-    for file in (lock, installed):
+    for file in (*locks, installed):
         file.parent.mkdir(exist_ok=True)
         file.touch()
     shutil.copy(ROOT / "Makefile", tmp_path)

@@ -51,7 +51,7 @@ def test_which_need_more_than_a_laptop_s_packages() -> None:
         "sys.modules |= dict.fromkeys(('altair', 'jinja2', 'markdown_it', 'vl_convert'))\n"
         "for name in NAMES:\n    try: main.get_command(None, name)\n    except Exception: print(name)"
     )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
     assert ended.stdout.split() == ["history", "calibrated"]
 
 
