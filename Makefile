@@ -39,12 +39,13 @@ test-all: .venv/dev $(TESTED) ## all tests, the contract on every release (more 
 COG = $(BIN)/python -m cogapp -I .ci -p 'from parts import *' -P --verbosity=1
 GENERATED = README.md CHANGELOG.md deploy/CAPACITY.md docs/*.md docs/questions/*.md loadtest/RESULTS.md
 
-check: .venv/dev ## ruff, mypy, import-linter, assignments; locks and generated docs are up to date
+check: .venv/dev ## ruff, mypy, import-linter, assignments, zizmor; locks and generated docs are up to date
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python .ci/assignments.py
+	$(BIN)/zizmor --quiet --offline --persona pedantic .github
 	$(COG) --check --check-fail-msg='run `make docs`' $(GENERATED)
 	$(BIN)/python -m loadtest.report --check
 	$(BIN)/python -m lab.report --check
