@@ -85,7 +85,7 @@ class Fit:
 
 def _release(release: Release, timeout: dict[str, str], overhead: dict[str, str]) -> AttackSubject:
     """Returns the release in dilated time, with the overhead if a middleware can be added to the release."""
-    return subject.release(release, **timeout, **(overhead if release < Release.V11_WITHOUT_ASGI else {}))
+    return subject.release(release, **timeout, **(overhead if release.needs_asgi else {}))
 
 
 def _cases(factor: float, timeout: dict[str, str], overhead: dict[str, str]) -> list[Case]:

@@ -57,7 +57,7 @@ class GateSettings(BaseModel):
         ge=1,
         le=MIB - 4 * KIB,
         description="Maximum bytes of a webhook's body. SQS accepts 1 MiB with attributes; emulators accept 256 KiB."
-        " With more than the default, batches (v09 to v11) are longer as well, up to 1 MiB.",
+        " With more than the default, batches (from v09 on) are longer as well, up to 1 MiB.",
     )
     body_timeout: float = Field(
         10.0, gt=0, le=300, description="Maximum seconds until the complete body of a webhook has arrived."

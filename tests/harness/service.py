@@ -54,7 +54,7 @@ def environment(endpoint: str, queue_url: str | None, **settings: object) -> dic
 
 
 # The newest release on uvicorn as people install it, and the newest one on this project's server.
-ASGI, CALLBACKS = Release.V10_LEAN_CLIENT, Release.V11_WITHOUT_ASGI
+ASGI, CALLBACKS = (max(one for one in Release if one.needs_asgi is asgi) for asgi in (True, False))
 # The server's two ways to a webhook's handler: by callbacks, and over ASGI, for unusual webhooks.
 READERS = ("callbacks", "over_asgi")
 

@@ -16,7 +16,7 @@ from tests.harness.raw import RawSender
 from tests.harness.service import Service
 from tests.harness.sqs_stand_in import SqsStandIn
 
-NATIVE = [Release.V08_NATIVE_ASYNC, Release.V09_GROUP_COMMIT, Release.V10_LEAN_CLIENT, Release.V11_WITHOUT_ASGI]
+NATIVE = [release for release in Release if not release.published]
 
 
 @pytest.fixture
