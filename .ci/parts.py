@@ -5,11 +5,9 @@ A generator is one line, `<!-- [[[cog show(known_as()) ]]] -->`; it sees the nam
 
 from itertools import pairwise
 
-from pydantic import BaseModel
 from pydantic_settings import BaseSettings
 
-from app.settings import Release, Settings
-from app.settings.experiments import ExperimentSettings
+from app.settings import ProcessSettings, Release, WebSettings, WorkerSettings
 from app.settings.text import allowed, default, prefix_of, variable
 from lab.report import documents as lab_documents
 from loadtest import capacity as capacity_text
@@ -25,14 +23,15 @@ __all__ = [
     "code",
     "diff",
     "documents",
-    "experiment_settings",
     "known_as",
     "lab_documents",
     "local_settings",
-    "operator_settings",
+    "process_settings",
     "readme",
     "releases",
     "show",
+    "web_settings",
+    "worker_settings",
 ]
 
 
@@ -75,26 +74,31 @@ def known_as() -> str:
     return "\n".join(rows)
 
 
-def operator_settings() -> str:
-    """The variables of a deployment."""
-    return table(Settings, ExperimentSettings, within=False)
+def process_settings() -> str:
+    """The variables of the web process and the worker."""
+    return table(ProcessSettings)
 
 
-def experiment_settings() -> str:
-    """The variables of lessons and tips."""
-    return table(Settings, ExperimentSettings, within=True)
+def web_settings() -> str:
+    """The variables of the web process alone."""
+    return table(WebSettings, without=ProcessSettings)
+
+
+def worker_settings() -> str:
+    """The variables of the worker alone."""
+    return table(WorkerSettings, without=ProcessSettings)
 
 
 def local_settings() -> str:
     """The variables of `python -m local`."""
-    return table(LocalSettings, LocalSettings, within=True)
+    return table(LocalSettings)
 
 
-def table(settings: type[BaseSettings], group: type[BaseModel], *, within: bool) -> str:
-    """Returns a table of settings as Markdown: those of `group`, or with `within` False all others."""
+def table(settings: type[BaseSettings], without: type[BaseSettings] | None = None) -> str:
+    """Returns a table of settings as Markdown, without those of another class."""
     rows = ["| variable | default | allowed | what it does |", "|---|---|---|---|"]
     for name, field in settings.model_fields.items():
-        if (name in group.model_fields) != within:
+        if without is not None and name in without.model_fields:
             continue
         value = default(field.default) if field.default is not None else ""
         shown = f"`{value}`" if value else ""  # an empty pair of backticks would begin a longer code span

@@ -1,12 +1,12 @@
-"""Translates Settings into the values that app.billing and app.sqs take, because neither of them reads Settings."""
+"""Translates settings into the values that app.billing and app.sqs take, because neither of them reads settings."""
 
 from app.billing.access import BillingAccess
-from app.settings import Settings
-from app.settings.gate import BODY_BYTES, KIB, MIB
+from app.settings import WebSettings, WorkerSettings
+from app.settings.web import BODY_BYTES, KIB, MIB
 from app.sqs.limits import SendLimits
 
 
-def billing_access(settings: Settings) -> BillingAccess:
+def billing_access(settings: WorkerSettings) -> BillingAccess:
     """Returns how to access the table and Chargebee. Raises ConfigurationError if a setting is missing."""
     settings.require_billing()
     assert settings.billing_table is not None
@@ -25,7 +25,7 @@ def billing_access(settings: Settings) -> BillingAccess:
     )
 
 
-def send_limits(settings: Settings, connections: int = 10) -> SendLimits:
+def send_limits(settings: WebSettings, connections: int = 10) -> SendLimits:
     """Returns the limits for clients that send to APP_SQS_QUEUE_URL. `connections`: for the clients of the AWS SDK."""
     batch_bytes = MIB if settings.max_body_bytes > BODY_BYTES else 256 * KIB  # of a queue that takes such a body
     connections = settings.sqs_max_connections or connections

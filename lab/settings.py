@@ -1,14 +1,12 @@
 """Settings of the lab, a process of its own: APP_LAB_…"""
 
-import os
 import re
 from typing import Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.errors import ConfigurationError
-from app.settings.text import error_lines, unknown_variables
+from app.settings.text import read
 
 # This pattern rejects URLs whose password contains @, /, ? or #. libpq would take a part of such a password for the
 # host, and repeat this part in its error messages.
@@ -72,9 +70,4 @@ class LabSettings(BaseSettings):
 
 def load_lab_settings() -> LabSettings:
     """Reads the environment. Raises ConfigurationError with one line for each wrong variable."""
-    if unknown := list(unknown_variables(os.environ, LabSettings)):
-        raise ConfigurationError("\n".join(unknown))
-    try:
-        return LabSettings()
-    except ValidationError as error:
-        raise ConfigurationError("\n".join(error_lines(LabSettings, error))) from None
+    return read(LabSettings, [LabSettings])

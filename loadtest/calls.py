@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import click
 
-from app.settings import NEWEST, Settings
+from app.settings import NEWEST, WebSettings
 from loadtest import duet, interleaved, outcome
 from loadtest.failures import exit_on_failure
 from loadtest.interleaved import USERS, Sqs
@@ -16,7 +16,7 @@ from loadtest.record import folders
 from loadtest.report import ratios
 from loadtest.stage import subject
 
-DEFAULT = Settings.model_fields["sqs_batches"].default
+DEFAULT = WebSettings.model_fields["sqs_batches"].default
 NUMBERS = (1, 2, 8, 16)
 LATENCIES_MS = (5, 10, 20, 50)
 REPEATS, SECONDS = 4, 4

@@ -4,18 +4,18 @@ from collections.abc import Iterator
 
 from loguru import logger
 
-from app.settings import Settings
+from app.settings import WebSettings
 from app.web.middleware import PATH
 from app.web.server.listener import is_loopback
 
 
-def warn(settings: Settings) -> None:
+def warn(settings: WebSettings) -> None:
     """Logs one warning if other machines can reach the service. The stand-ins listen on loopback only."""
     if exposed := list(_exposed(settings)):
         logger.warning("A local run is for this machine only, but other machines can reach {}", "; ".join(exposed))
 
 
-def _exposed(settings: Settings) -> Iterator[str]:
+def _exposed(settings: WebSettings) -> Iterator[str]:
     if not is_loopback(settings.host):
         metrics = "" if settings.metrics_port is None else ", /metrics"
         yield f"POST {PATH}, the probes{metrics}, /docs and /openapi.json because of APP_HOST={settings.host}"

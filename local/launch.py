@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from app.errors import ConfigurationError
-from app.settings import Release, Settings, load_settings
+from app.settings import Release, WebSettings, load_settings, load_worker_settings
 from app.settings.text import http_url
 from local.child import child_process
 from local.local_run import REPLACED, LocalRun, start_stand_ins
@@ -60,7 +60,7 @@ def defaults(given: Mapping[str, str], release: Release) -> dict[str, str]:
 def start_web(
     run: LocalRun,
     given: Mapping[str, str],
-    settings: Settings,
+    settings: WebSettings,
     log: int | None = None,
     command: Sequence[str] | None = None,
 ) -> Iterator[tuple[LocalRun, "subprocess.Popen[bytes]"]]:
@@ -124,9 +124,10 @@ def start_service(
     """
     with changed_environment({"APP_PORT": "0", **variables}, REPLACED):
         settings, options = load_settings(), load_local_settings()
+        rate = load_worker_settings().chargebee_rate
         given = {"APP_LOG_LEVEL": "ERROR", **os.environ}
     with (
-        start_stand_ins(with_run_dir(options, run_dir), settings.chargebee_rate) as run,
+        start_stand_ins(with_run_dir(options, run_dir), rate) as run,
         start_web(run, given, settings, log, command) as web,
     ):
         started, _ = web

@@ -1,13 +1,11 @@
 """Defines the settings of a local run: the variables APP_LOCAL_…, which only `python -m local` reads."""
 
-import os
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.errors import ConfigurationError
-from app.settings.text import error_lines, unknown_variables
+from app.settings.text import read
 
 
 class LocalSettings(BaseSettings):
@@ -35,9 +33,4 @@ class LocalSettings(BaseSettings):
 
 def load_local_settings() -> LocalSettings:
     """Reads the environment. Raises ConfigurationError with a line for each invalid variable."""
-    if unknown := list(unknown_variables(os.environ, LocalSettings)):
-        raise ConfigurationError("\n".join(unknown))
-    try:
-        return LocalSettings()
-    except ValidationError as error:
-        raise ConfigurationError("\n".join(error_lines(LocalSettings, error))) from None
+    return read(LocalSettings, [LocalSettings])

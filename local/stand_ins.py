@@ -8,7 +8,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 
 from app.errors import ConfigurationError
-from app.settings import Settings
+from app.settings import WorkerSettings
 
 
 class StandIns(NamedTuple):
@@ -20,7 +20,7 @@ class StandIns(NamedTuple):
     ca_bundle: str | None = None
 
 
-def configured_stand_ins(settings: Settings) -> StandIns:
+def configured_stand_ins(settings: WorkerSettings) -> StandIns:
     """Returns the stand-ins that the environment variables name.
 
     Raises ConfigurationError if a variable is not set, or if it names the real Chargebee or the real DynamoDB, because

@@ -10,9 +10,9 @@ import pytest
 from tests.harness.service import clean_environment
 
 LOG = """
-from app.settings import Settings
+from app.settings import WebSettings
 from app.telemetry.logging import configure_logging, logger
-configure_logging(Settings())
+configure_logging(WebSettings())
 logger.info("a line")
 """
 DIFF = ["-m", "local", "diff", "v03", "v04"]

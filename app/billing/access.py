@@ -1,6 +1,6 @@
 """Defines the addresses, credentials and limits with which the billing work calls DynamoDB and Chargebee.
 
-app/composition.py takes the values from Settings.
+app/composition.py takes the values from the settings.
 """
 
 from typing import NamedTuple

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import click
 from click.core import ParameterSource
 
-from app.settings import load_settings
+from app.settings import load_worker_settings
 from app.sqs.inspect import QueueInspector
 from app.sqs.message import Seen
 
@@ -36,7 +36,7 @@ def queue(peek: bool, limit: int, as_json: bool) -> None:
     limited = click.get_current_context().get_parameter_source("limit") is ParameterSource.COMMANDLINE
     if not peek and (as_json or limited):
         raise click.UsageError("--limit and --json have no effect without --peek")
-    url = load_settings().require_queue_url()
+    url = load_worker_settings().require_queue_url()
     inspector = QueueInspector(url)
     counts = inspector.counts()
     say(f"{url}: {counts.waiting:,} messages waiting, {counts.in_flight:,} in flight, {counts.delayed:,} delayed")

@@ -11,9 +11,10 @@ import click
 
 from app.billing.access import BillingAccess
 from app.billing.processing import open_billing
-from app.composition import billing_access, send_limits
+from app.composition import billing_access
 from app.errors import BillingFailed, ConfigurationError
-from app.settings import Settings, load_settings
+from app.settings import WorkerSettings, load_worker_settings
+from app.sqs.limits import SendLimits
 from app.sqs.native import open_queue
 from app.sqs.queue import QueueAddress
 from app.sqs.sdk import require_sdk
@@ -64,7 +65,7 @@ def reconcile(since: int, settled: int, dry_run: bool) -> None:
         raise click.UsageError(
             f"--since is {since:,} s: allowed is more than --settled ({settled:,} s), because no event is in between"
         )
-    settings = load_settings()
+    settings = load_worker_settings()
     configure_logging(settings)
     access = billing_access(settings)
     require_sdk()
@@ -78,9 +79,11 @@ def reconcile(since: int, settled: int, dry_run: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-async def _compare(settings: Settings, access: BillingAccess, since: int, until: int, *, dry_run: bool) -> Summary:
+async def _compare(
+    settings: WorkerSettings, access: BillingAccess, since: int, until: int, *, dry_run: bool
+) -> Summary:
     address = QueueAddress.at(settings.require_queue_url())
-    sending = nullcontext() if dry_run else open_queue(address, send_limits(settings))
+    sending = nullcontext() if dry_run else open_queue(address, SendLimits(settings.sqs_timeout))
     owner = f"reconcile-{uuid.uuid4().hex[:8]}"
     # The number of events is not known in advance. Chargebee returns the events in the order of their times, so the
     # progress bar shows the time of the latest event so far.

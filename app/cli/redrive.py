@@ -7,7 +7,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from app.cli import count, end_count
 from app.errors import ConfigurationError, QueueUnavailable
-from app.settings import Settings, load_settings
+from app.settings import WorkerSettings, load_worker_settings
 from app.sqs.failures import NotAcknowledgedError
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
@@ -30,7 +30,7 @@ def redrive(dry_run: bool, limit: int | None) -> None:
 
     A dead letter that cannot be moved is named, and the command continues. At the end, the exit code is then 1.
     """
-    settings = load_settings()
+    settings = load_worker_settings()
     configure_logging(settings)
     require_sdk()
     try:
@@ -41,7 +41,7 @@ def redrive(dry_run: bool, limit: int | None) -> None:
         raise ConfigurationError(f"SQS: {str(error) or type(error).__name__}") from None
 
 
-async def _redrive(settings: Settings, limit: int | None, *, dry_run: bool) -> None:
+async def _redrive(settings: WorkerSettings, limit: int | None, *, dry_run: bool) -> None:
     async with open_queues_of(settings, unobserved) as (queue, dead):
         await (_count if dry_run else _move)(queue, dead, limit)
 

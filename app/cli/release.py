@@ -11,7 +11,7 @@ from app.billing.release import Affected, NotReleased, Releaser
 from app.cli import count, end_count
 from app.composition import billing_access
 from app.errors import BillingFailed, ConfigurationError
-from app.settings import load_settings
+from app.settings import load_worker_settings
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 
@@ -28,7 +28,7 @@ def release(invoice_id: str, dry_run: bool) -> None:
 
     APP_BILLING_TABLE names the table; APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY give access to the site.
     """
-    settings = load_settings()
+    settings = load_worker_settings()
     configure_logging(settings)
     access = billing_access(settings)
     require_sdk()

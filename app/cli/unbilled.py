@@ -12,7 +12,7 @@ from app.billing.unbilled import unbilled as find
 from app.cli import count, end_count
 from app.cli.reconcile import Duration
 from app.errors import BillingFailed, ConfigurationError
-from app.settings import load_settings
+from app.settings import load_worker_settings
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 
@@ -27,7 +27,7 @@ def unbilled(older_than: int) -> None:
 
     APP_BILLING_TABLE names the table. The AWS SDK's variables set the endpoint, the region and the credentials.
     """
-    settings = load_settings()
+    settings = load_worker_settings()
     configure_logging(settings)
     if settings.billing_table is None:
         raise ConfigurationError("APP_BILLING_TABLE is not set: allowed is the name of a DynamoDB table")

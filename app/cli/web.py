@@ -5,7 +5,7 @@ from collections.abc import Callable
 import click
 from fastapi import FastAPI
 
-from app.settings import Settings
+from app.settings import WebSettings
 from app.settings.text import listing
 from app.telemetry.observers import Observers, exported
 from app.telemetry.record import WebhookRecord
@@ -13,8 +13,8 @@ from app.web.main import create_app, prepare
 from app.web.server.serve import serve, serve_by_uvicorn
 from app.web.service import Service
 
-CreateApp = Callable[[Settings, Observers[WebhookRecord]], FastAPI]
-_SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(Settings)}"
+CreateApp = Callable[[WebSettings, Observers[WebhookRecord]], FastAPI]
+_SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(WebSettings)}"
 
 
 @click.command(epilog=_SETTINGS)

@@ -10,7 +10,7 @@ import click
 
 from app.billing.processing import open_billing
 from app.composition import billing_access
-from app.settings import Settings, load_settings
+from app.settings import WorkerSettings, load_worker_settings
 from app.settings.text import listing
 from app.sqs.queue import QueueAddress
 from app.sqs.sdk import require_credentials, require_sdk
@@ -23,7 +23,7 @@ from app.worker.last_event import noting
 from app.worker.main import run
 from app.worker.retry import BASE_SECONDS
 
-_SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(Settings)}"
+_SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(WorkerSettings)}"
 
 
 @click.command(epilog=_SETTINGS)
@@ -44,7 +44,7 @@ def work(*, retry: float = BASE_SECONDS) -> None:
 
     `retry`: the longest delay before the first retry of a message, in seconds.
     """
-    settings = load_settings()
+    settings = load_worker_settings()
     log = replace_stderr()
     configure_logging(settings)
     access = billing_access(settings)

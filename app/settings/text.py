@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le
 from pydantic import SecretStr, ValidationError
@@ -14,6 +14,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings
 
+from app.errors import ConfigurationError
+
+_Settings = TypeVar("_Settings", bound=BaseSettings)
 OTHERS = ("APP_LAB_", "APP_LOCAL_")  # prefixes of the variables that `python -m lab` and `python -m local` read
 
 
@@ -89,10 +92,27 @@ def error_lines(settings: type[BaseSettings], error: ValidationError) -> list[st
     return [error_line(settings, found) for found in reversed(first.values())]
 
 
-def unknown_variables(environ: Iterable[str], settings: type[BaseSettings]) -> Iterator[str]:
-    """Yields an error line for each variable that has the prefix but is not a setting, such as a misspelled name."""
-    prefix = prefix_of(settings)
-    known = [variable(name, prefix) for name in settings.model_fields]
+def read(settings: type[_Settings], known: Iterable[type[BaseSettings]], **given: Any) -> _Settings:
+    """Returns the settings of the environment. Raises ConfigurationError, with a line for each wrong variable.
+
+    `given` take precedence. A variable with the prefix is unknown if no class of `known` has it. Wrong values are
+    reported only if no variable is unknown, and a contradiction only if no value is wrong.
+    """
+    if unknown := list(unknown_variables(os.environ, known)):
+        raise ConfigurationError("\n".join(unknown))
+    try:
+        return settings(**given)
+    except ValidationError as error:
+        raise ConfigurationError("\n".join(error_lines(settings, error))) from None
+
+
+def unknown_variables(environ: Iterable[str], settings: Iterable[type[BaseSettings]]) -> Iterator[str]:
+    """Yields an error line for each variable that has the prefix but is not a setting, such as a misspelled name.
+
+    All of `settings` have the same prefix.
+    """
+    prefix, *_ = map(prefix_of, settings)
+    known = [variable(name, prefix) for one in settings for name in one.model_fields]
     for name in sorted(environ):
         if not name.upper().startswith(prefix) or name in known or (prefix == "APP_" and name.startswith(OTHERS)):
             continue

@@ -10,7 +10,7 @@ import sys
 
 import orjson
 
-from app.settings import Settings
+from app.settings import ProcessSettings
 from app.telemetry.logging import as_json, fields, log_webhook
 from app.telemetry.record import UNANSWERED, WebhookRecord
 from app.telemetry.timestamps import Timestamps
@@ -31,7 +31,7 @@ class WebhookLines:
     Call `log` in the event loop's thread only.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ProcessSettings) -> None:
         self._lines: list[str] = []
         self._flushing: asyncio.TimerHandle | None = None
         self._timestamps = Timestamps()

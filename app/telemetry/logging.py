@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from loguru import logger
 
-from app.settings import Settings
+from app.settings import ProcessSettings
 from app.telemetry.record import UNANSWERED, MessageRecord, WebhookRecord
 from app.telemetry.trace import Trace
 from app.terminal import is_plain
@@ -27,7 +27,7 @@ CHATTY = ("aiobotocore", "aiohttp", "asyncio", "boto3", "botocore", "urllib3")
 _TEXT = "<dim>{time:HH:mm:ss.SSS}</dim> <level>{level: <7}</level> {message}"
 
 
-def configure_logging(settings: Settings) -> None:
+def configure_logging(settings: ProcessSettings) -> None:
     """Replaces all handlers of loguru and of the module `logging`. Call this function before the first log line."""
     logger.remove()
     # With `diagnose=True`, tracebacks would contain the values of variables, including payloads and passwords.
@@ -44,7 +44,7 @@ def configure_logging(settings: Settings) -> None:
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
-def as_json(settings: Settings) -> bool:
+def as_json(settings: ProcessSettings) -> bool:
     """Returns True if the process logs JSON lines, and False if it logs text."""
     return settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from app import __version__
 from app.errors import ConfigurationError
-from app.settings import Settings
+from app.settings import ProcessSettings, WebSettings
 from app.telemetry.logging import log_blocked
 from app.telemetry.record import (
     CHARGEBEE,
@@ -89,7 +89,7 @@ def _combined(observers: Sequence[Callable[[_Any], None]]) -> Callable[[_Any], N
     return observe_all
 
 
-def make_observers(settings: Settings, method: str, route: str) -> Observers[WebhookRecord]:
+def make_observers(settings: WebSettings, method: str, route: str) -> Observers[WebhookRecord]:
     """Returns the observers of webhooks on `route`. Raises ConfigurationError if an OTEL_ variable is wrong."""
     metrics = tracing = None
     watchdog = _watchdog(settings)
@@ -108,7 +108,7 @@ def make_observers(settings: Settings, method: str, route: str) -> Observers[Web
     return Observers(metrics, tracing, watchdog)
 
 
-def make_worker_observers(settings: Settings, queue: str) -> Observers[MessageRecord]:
+def make_worker_observers(settings: ProcessSettings, queue: str) -> Observers[MessageRecord]:
     """Returns the observers of messages of `queue`. Raises ConfigurationError if an OTEL_ variable is wrong."""
     metrics = tracing = None
     watchdog = _watchdog(settings)
@@ -136,7 +136,7 @@ def _valid_variables() -> Iterator[None]:
         raise ConfigurationError(f"a variable OTEL_… is wrong: {error}") from error
 
 
-def _watchdog(settings: Settings) -> "Watchdog | None":
+def _watchdog(settings: ProcessSettings) -> "Watchdog | None":
     if settings.block_warn is None:
         return None
     from asgi_doctor.watchdog import Watchdog  # imported only if APP_BLOCK_WARN is set
@@ -153,7 +153,7 @@ def _blocked(watchdog: "Watchdog | None") -> "list[Instrument]":
 
 
 @contextmanager
-def exported(observers: Observers[Record], settings: Settings) -> Iterator[int | None]:
+def exported(observers: Observers[Record], settings: ProcessSettings) -> Iterator[int | None]:
     """Exports metrics and traces until the `with` block ends. Yields the port of /metrics, or None without /metrics.
 
     Raises ConfigurationError if the port is taken or an environment variable is wrong.

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from app import __version__
 from app.errors import WebhookRefused
-from app.settings import Release, Settings, load_settings
+from app.settings import Release, WebSettings, load_settings, load_worker_settings
 from app.sqs.account import require_direct
 from app.sqs.sdk import require_credentials, require_sdk
 from app.sqs.unattended import require_unattended, warn_of_another_queue
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from app.web.callbacks import CallbackDoor
 
 
-def create_app(settings: Settings | None = None, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
+def create_app(settings: WebSettings | None = None, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
     """Returns the application with the release of `settings`. It opens no connection before its lifespan starts.
 
     `observers` receive a record of each webhook and of each call to SQS. Without `settings`, does what `python -m app
@@ -75,7 +75,7 @@ def create_app(settings: Settings | None = None, observers: Observers[WebhookRec
     return app
 
 
-def prepare() -> tuple[Settings, Observers[WebhookRecord]]:
+def prepare() -> tuple[WebSettings, Observers[WebhookRecord]]:
     """Configures the log, and returns the settings from the environment, with the observers that they choose.
 
     Raises ConfigurationError if the process cannot serve its release with these settings.
@@ -84,6 +84,8 @@ def prepare() -> tuple[Settings, Observers[WebhookRecord]]:
     log = replace_stderr()
     configure_logging(settings)
     settings.require_web()
+    if not settings.release.enqueues:
+        load_worker_settings().require_billing()
     require_sdk()
     require_unattended()
     if settings.release.direct:

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 
 from app.billing.access import BillingAccess
 from app.composition import billing_access, send_limits
-from app.settings import Settings, load_settings
+from app.settings import WebSettings, load_settings, load_worker_settings
 from app.sqs.limits import SendLimits
 from app.sqs.queue import QueueAddress
 from app.telemetry.record import ObserveCall, unobserved
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Service:
     """The settings, counters and observers of one process. `door` is None unless webhooks need no ASGI (v11)."""
 
-    settings: Settings
+    settings: WebSettings
     admission: Admission
     observe_calls: ObserveCall = unobserved
     door: "CallbackDoor | None" = None
@@ -51,4 +51,4 @@ class Service:
 
         Raises ConfigurationError if a setting of the table or of the site is missing.
         """
-        return billing_access(self.settings)
+        return billing_access(load_worker_settings())

@@ -143,7 +143,7 @@ def _failed_entries(answer: Mapping[str, Any], entries: Sequence[Mapping[str, An
 
 @asynccontextmanager
 async def open_queues(
-    source: QueueAddress, dead_letters: QueueAddress, call_timeout: float, connections: int | None, observe: ObserveCall
+    source: QueueAddress, dead_letters: QueueAddress, call_timeout: float, observe: ObserveCall
 ) -> AsyncIterator[tuple[ConsumedQueue, ConsumedQueue]]:
     """Yields the queue and its dead-letter queue. Makes no call, so that the worker can start while SQS is down.
 
@@ -152,7 +152,7 @@ async def open_queues(
     config = AioConfig(
         connect_timeout=call_timeout / ATTEMPTS,  # seconds for each attempt to connect
         read_timeout=POLL_SECONDS + call_timeout,  # a long poll may wait POLL_SECONDS for its answer
-        max_pool_connections=connections or CONNECTIONS,
+        max_pool_connections=CONNECTIONS,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
     async with open_client("sqs", config) as client:

@@ -1,4 +1,4 @@
-"""Builds and runs the worker. No other module of the worker reads Settings."""
+"""Builds and runs the worker. No other module of the worker reads settings."""
 
 import asyncio
 import signal
@@ -13,7 +13,7 @@ from app import open_files
 from app.billing.result import Outcome
 from app.clock import CLOCK, SYSTEM, Clock
 from app.errors import ConfigurationError
-from app.settings import Settings
+from app.settings import WorkerSettings
 from app.settings.text import http_url
 from app.sqs.queue import QueueAddress
 from app.telemetry.metrics.instruments import Description, Observed, gauge
@@ -34,7 +34,7 @@ OpenQueues = AbstractAsyncContextManager[tuple[ConsumedQueue, ConsumedQueue]]
 
 
 def run(
-    settings: Settings,
+    settings: WorkerSettings,
     open_process: OpenProcess,
     observers: Observers[MessageRecord],
     *,
@@ -62,15 +62,19 @@ def _require_open_files(concurrency: int) -> None:
         )
 
 
-def open_queues_of(settings: Settings, observe: ObserveCall) -> OpenQueues:
+def open_queues_of(settings: WorkerSettings, observe: ObserveCall) -> OpenQueues:
     """Returns a context manager that opens the two queues of `settings`. Raises ConfigurationError."""
     source = QueueAddress.at(settings.require_queue_url())
     dead_letters = QueueAddress.at(settings.require_dead_letter_queue_url())
-    return open_queues(source, dead_letters, settings.sqs_timeout, settings.sqs_max_connections, observe)
+    return open_queues(source, dead_letters, settings.sqs_timeout, observe)
 
 
 async def _run(
-    settings: Settings, open_process: OpenProcess, observers: Observers[MessageRecord], prefetch: int, retry: float
+    settings: WorkerSettings,
+    open_process: OpenProcess,
+    observers: Observers[MessageRecord],
+    prefetch: int,
+    retry: float,
 ) -> None:
     limits = WorkerLimits(
         concurrency=settings.worker_concurrency,

@@ -30,7 +30,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Sampler, TraceIdRatioBased
 from prometheus_fastapi_instrumentator import Instrumentator
 
-from app.settings import Settings
+from app.settings import WebSettings
 from app.telemetry.lines import WebhookLines
 from app.telemetry.record import WebhookRecord
 from app.telemetry.stderr import replace_stderr
@@ -74,7 +74,7 @@ def behind_a_queue() -> Tell:
 
 def ours() -> Tell:
     replace_stderr()
-    lines = WebhookLines(Settings(log_format="json"))
+    lines = WebhookLines(WebSettings(log_format="json"))
     return lambda began: lines.log(WebhookRecord(began, "queued", answered=time.perf_counter()))
 
 

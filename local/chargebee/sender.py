@@ -7,7 +7,7 @@ import aiohttp
 
 from app import open_files
 from app.errors import ConfigurationError
-from app.settings import Settings
+from app.settings import WebSettings
 from app.settings.text import shown
 
 # Chargebee's time-outs: 20 s for connecting, 20 s for each read, and 60 s in total.
@@ -23,7 +23,7 @@ class Reply(NamedTuple):
 
 
 def open_session(
-    url: str, settings: Settings, connections: int = 8, timeout: aiohttp.ClientTimeout = TIMEOUT
+    url: str, settings: WebSettings, connections: int = 8, timeout: aiohttp.ClientTimeout = TIMEOUT
 ) -> aiohttp.ClientSession:
     """Opens a client for the service at `url`. The URL must have no path and no credentials.
 

@@ -59,7 +59,7 @@ def demo(count: int | None, concurrency: int, rate: float | None) -> None:
     settings = load_settings()
     exposure.warn(settings)
     click.echo(f"Starting the queue and {settings.release.value}", err=True)
-    variables = {"APP_CHARGEBEE_RATE": str(calls_a_minute(settings))}
+    variables = {"APP_CHARGEBEE_RATE": str(calls_a_minute())}
     with tempfile.TemporaryDirectory() as folder, start_service(Path(folder), variables) as run:
         click.echo(f"{settings.release.value} on {run.url}, SQS at {run.endpoint}\n")
         if count is None:

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from starlette.applications import Starlette
 
 from app.errors import ConfigurationError
-from app.settings import Settings, load_settings
+from app.settings import WebSettings, load_settings
 from app.telemetry.logging import configure_logging
 from local.chargebee.sender import open_session, post
 from local.live import page_process
@@ -37,7 +37,7 @@ def live() -> None:
             sys.exit(2)
 
 
-def _site(settings: Settings, config: PageConfig, port: int) -> Starlette:
+def _site(settings: WebSettings, config: PageConfig, port: int) -> Starlette:
     @asynccontextmanager
     async def open_post(service: ShownService) -> AsyncIterator[Post]:
         user = {"basic_auth_username": service.user, "basic_auth_password": SecretStr(service.password)}

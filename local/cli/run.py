@@ -13,7 +13,7 @@ import click
 from loguru import logger
 
 from app.errors import ConfigurationError
-from app.settings import Settings, load_settings
+from app.settings import WebSettings, load_settings, load_worker_settings
 from app.settings.text import listing
 from app.telemetry.logging import configure_logging
 from local import ctrl_c, exposure, seeding
@@ -48,7 +48,7 @@ def run() -> None:
     exposure.warn(settings)
     ctrl_c.end_like_ctrl_c()  # until `_pass_signals_on`: with TLS, the folder of certificates would stay
     with ExitStack() as stack:
-        stand_ins = stack.enter_context(start_stand_ins(options, settings.chargebee_rate))
+        stand_ins = stack.enter_context(start_stand_ins(options, load_worker_settings().chargebee_rate))
         logger.info("Stand-in for Chargebee, with a web page of the invoices, on {}", stand_ins.chargebee)
         page = stack.enter_context(start_page())
         if options.worker:
@@ -61,7 +61,7 @@ def run() -> None:
     sys.exit(code)
 
 
-def _start_worker(stack: ExitStack, stand_ins: LocalRun, settings: Settings, given: dict[str, str]) -> None:
+def _start_worker(stack: ExitStack, stand_ins: LocalRun, settings: WebSettings, given: dict[str, str]) -> None:
     """Registers the invoices of the sample webhooks, and starts a worker, which closes invoices.
 
     The function registers the invoices, because the README's curl commands only send the sample webhooks. v01 needs no

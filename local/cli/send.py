@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import click
 
 from app.errors import ConfigurationError
-from app.settings import Settings, load_settings
+from app.settings import WebSettings, load_settings, load_worker_settings
 from app.terminal import is_dumb
 from local import ctrl_c
 from local.chargebee.load_generator import LoadResult, load
@@ -59,7 +59,7 @@ def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str 
     settings = load_settings()
     local = None if url else _local_run()
     target = url or (local.url if local else None) or DEFAULT_URL
-    run = configured_stand_ins(settings) if seeded else local
+    run = configured_stand_ins(load_worker_settings()) if seeded else local
     if count is None:
         files_ = list(files) or sample_files()
         bodies = [(file, file.read_bytes()) for file in files_]  # once, because a FILE may be a pipe
@@ -76,7 +76,7 @@ def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str 
         raise click.exceptions.Exit(1)
 
 
-async def _send_each(url: str, settings: Settings, bodies: list[tuple[Path, bytes]]) -> Counter[int]:
+async def _send_each(url: str, settings: WebSettings, bodies: list[tuple[Path, bytes]]) -> Counter[int]:
     statuses: Counter[int] = Counter()
     async with open_session(url, settings) as client:
         for file, body in bodies:
@@ -86,7 +86,7 @@ async def _send_each(url: str, settings: Settings, bodies: list[tuple[Path, byte
     return statuses
 
 
-async def _send_many(url: str, settings: Settings, bodies: list[bytes], concurrency: int) -> LoadResult:
+async def _send_many(url: str, settings: WebSettings, bodies: list[bytes], concurrency: int) -> LoadResult:
     async with open_session(url, settings, concurrency) as client, open_prober(url) as prober:
         with click.progressbar(length=len(bodies), label="Sending", show_pos=True, hidden=is_dumb(sys.stdout)) as bar:
             answered = partial(bar.update, 1)

@@ -1,19 +1,19 @@
 """Builds the live page's configuration from the local runs that the page shows."""
 
-from app.settings import Release, Settings
+from app.settings import Release, WebSettings
 from local import delay, lessons
 from local.live.page_config import PageConfig, ShownService
 from local.local_run import LocalRun
 from local.settings import LocalSettings
 
 
-def page_config(runs: list[tuple[LocalRun, Release]], settings: Settings, options: LocalSettings) -> PageConfig:
+def page_config(runs: list[tuple[LocalRun, Release]], settings: WebSettings, options: LocalSettings) -> PageConfig:
     """Returns the live page's configuration. The page shows the service of each run, and can send webhooks to it."""
     services = [_service(run, release, settings, options) for run, release in runs]
     return PageConfig(services, options.live_port, options.sqs_delay)
 
 
-def _service(run: LocalRun, release: Release, settings: Settings, options: LocalSettings) -> ShownService:
+def _service(run: LocalRun, release: Release, settings: WebSettings, options: LocalSettings) -> ShownService:
     assert run.url is not None
     password = settings.basic_auth_password
     return ShownService(

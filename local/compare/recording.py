@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from app.errors import ConfigurationError
-from app.settings import Release, Settings
+from app.settings import Release, WebSettings
 from local import ctrl_c
 from local.chargebee.sender import open_session, post
 from local.compare import state_spans
@@ -66,7 +66,7 @@ class Recording(NamedTuple):
         return Counter(one.status for one in self.sent)
 
 
-def record(release: Release, settings: Settings, webhooks: int, variables: Mapping[str, str] = NONE) -> Recording:
+def record(release: Release, settings: WebSettings, webhooks: int, variables: Mapping[str, str] = NONE) -> Recording:
     """Starts a service with the given release, posts webhooks all at once, and returns the recorded timeline.
 
     `webhooks` is the number of webhooks, which are generated. `variables` are environment variables of the service.
@@ -99,7 +99,7 @@ def delay() -> float:
     return options.sqs_delay if "sqs_delay" in options.model_fields_set else SQS_DELAY
 
 
-async def _post(url: str, settings: Settings, bodies: list[bytes]) -> list[Sent]:
+async def _post(url: str, settings: WebSettings, bodies: list[bytes]) -> list[Sent]:
     async def send(body: bytes) -> Sent:
         began = time.monotonic()
         reply = await post(client, body)

@@ -5,7 +5,7 @@ from functools import partial
 
 import aiohttp
 
-from app.settings import Settings
+from app.settings import WebSettings
 from local import ctrl_c
 from local.audit import audit
 from local.chargebee.load_generator import LoadResult, load
@@ -22,7 +22,7 @@ PATIENCE = aiohttp.ClientTimeout(total=30)
 
 
 def burst(
-    run: LocalRun, settings: Settings, output: Output, count: int, *, concurrency: int, rate: float | None
+    run: LocalRun, settings: WebSettings, output: Output, count: int, *, concurrency: int, rate: float | None
 ) -> list[str]:
     """Posts `count` webhooks. Returns a line if webhooks were lost or none got 200, or else an empty list.
 
@@ -47,7 +47,7 @@ def burst(
 
 
 async def _send(
-    run: LocalRun, settings: Settings, bodies: list[bytes], bar: Bar, *, concurrency: int, rate: float | None
+    run: LocalRun, settings: WebSettings, bodies: list[bytes], bar: Bar, *, concurrency: int, rate: float | None
 ) -> LoadResult:
     assert run.url is not None
     async with (

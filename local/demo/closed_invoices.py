@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from app.events import PENDING_INVOICE_CREATED
-from app.settings import Settings
+from app.settings import WebSettings, load_worker_settings
 from local.audit import audit, wait
 from local.demo.output import Output
 from local.launch import start_worker
@@ -17,7 +17,7 @@ CALLS_A_MINUTE = 1000
 SECONDS = 60.0  # the time that the worker has to close the ten invoices of the sample events
 
 
-def bill_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]:
+def bill_samples(run: LocalRun, settings: WebSettings, output: Output) -> list[str]:
     """Lets a worker bill the sample events, and returns a line for each problem.
 
     v01 needs no worker, because its service has already billed the events.
@@ -28,7 +28,7 @@ def bill_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]
     if not settings.release.enqueues:
         return _audited(run, events, output)
     output.note(f"\nStarting a worker; the invoices are shown on {run.chargebee}")
-    variables = {"APP_CHARGEBEE_RATE": str(calls_a_minute(settings)), "APP_LOG_LEVEL": "ERROR"}
+    variables = {"APP_CHARGEBEE_RATE": str(calls_a_minute()), "APP_LOG_LEVEL": "ERROR"}
     with start_worker(run, os.environ, variables) as child, output.bar("Invoices closed", len(events)) as closed:
         in_time = wait(run.chargebee, events, SECONDS, closed, lambda: child.poll() is None)
         code = child.poll()
@@ -39,12 +39,13 @@ def bill_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]
     return [f"the worker {reason}", *problems]
 
 
-def calls_a_minute(settings: Settings) -> int:
+def calls_a_minute() -> int:
     """Returns APP_CHARGEBEE_RATE if it is set, or CALLS_A_MINUTE otherwise.
 
     The default of APP_CHARGEBEE_RATE is the limit of a Chargebee test site, 150 calls a minute. With so few calls, the
     demo would have to wait for the rate limit.
     """
+    settings = load_worker_settings()
     return settings.chargebee_rate if "chargebee_rate" in settings.model_fields_set else CALLS_A_MINUTE
 
 

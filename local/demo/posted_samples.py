@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
 
-from app.settings import Settings
+from app.settings import WebSettings
 from local import ctrl_c
 from local.chargebee.sender import open_session, post
 from local.demo.output import Output
@@ -15,7 +15,7 @@ from local.sample_events import sample_files
 from local.seeding import seed
 
 
-def post_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]:
+def post_samples(run: LocalRun, settings: WebSettings, output: Output) -> list[str]:
     """Posts the sample events, and returns a line for each problem."""
     files = sample_files()
     seed(run, (file.read_bytes() for file in files))
@@ -32,7 +32,7 @@ def post_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]
     return problems
 
 
-async def _post(run: LocalRun, settings: Settings, files: list[Path], output: Output) -> dict[str, str]:
+async def _post(run: LocalRun, settings: WebSettings, files: list[Path], output: Output) -> dict[str, str]:
     """Posts the files. Returns, for each file name, the response's `status` (`queued`, `ignored`, …), or an error."""
     answers = {}
     assert run.url is not None
@@ -44,19 +44,19 @@ async def _post(run: LocalRun, settings: Settings, files: list[Path], output: Ou
     return answers
 
 
-def _problems(files: list[Path], settings: Settings, answers: dict[str, str], arrived: list[bytes]) -> Iterator[str]:
+def _problems(files: list[Path], settings: WebSettings, answers: dict[str, str], arrived: list[bytes]) -> Iterator[str]:
     yield from _unexpected(files, settings, answers)
     expected = [file.read_bytes() for file in files if _wanted(file, settings)]
     if sorted(arrived) != sorted(expected):
         yield f"{len(arrived)} messages arrived; expected {len(expected)} messages that equal the files byte for byte"
 
 
-def _unexpected(files: list[Path], settings: Settings, answers: dict[str, str]) -> Iterator[str]:
+def _unexpected(files: list[Path], settings: WebSettings, answers: dict[str, str]) -> Iterator[str]:
     """Yields a line for each file to which the service gave a wrong answer."""
     for file in files:
         if answers[file.name] != (settings.release.accepted if _wanted(file, settings) else "ignored"):
             yield f"{file.name}: {answers[file.name]}"
 
 
-def _wanted(file: Path, settings: Settings) -> bool:
+def _wanted(file: Path, settings: WebSettings) -> bool:
     return json.loads(file.read_bytes())["event_type"] in settings.event_types

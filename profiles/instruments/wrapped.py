@@ -10,9 +10,8 @@ import boto3
 from fastapi import FastAPI
 
 from app.errors import ConfigurationError
-from app.settings import Settings, load_settings
+from app.settings import WebSettings
 from app.sqs.group_commit import GroupCommit
-from app.telemetry.logging import configure_logging
 from app.telemetry.observers import Observers
 from app.telemetry.record import WebhookRecord
 from app.web import main
@@ -23,14 +22,11 @@ from profiles.instruments.overhead import Overhead
 from profiles.instruments.timeline import Callbacks, recorded
 
 
-def create_app(settings: Settings | None = None, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
+def create_app(settings: WebSettings | None = None, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
     """Returns the application of `app.web.main.create_app`, with instruments. Raises ConfigurationError as it does.
 
-    `settings`: None reads the environment, as for `uvicorn --factory profiles.instruments.wrapped:create_app`.
+    `uvicorn --factory profiles.instruments.wrapped:create_app` works as well.
     """
-    if settings is None:
-        settings = load_settings()
-        configure_logging(settings)
     app = main.create_app(settings, observers)
     door = Service.of(app).door
     if milliseconds := float(os.environ.get(OVERHEAD_MS, "0")):

@@ -279,9 +279,9 @@ def test_a_release_that_does_not_block(event: bytes, release: Release) -> None:
 def test_off_by_default() -> None:
     """The service has no watchdog without APP_BLOCK_WARN, and does not even import its module."""
     code = (
-        "import sys; from app.settings import Settings; from app.web.main import create_app;"
-        "from app.telemetry.observers import make_observers; observers = make_observers(Settings(), 'POST', '/');"
-        "create_app(Settings(), observers);"
+        "import sys; from app.settings import WebSettings; from app.web.main import create_app;"
+        "from app.telemetry.observers import make_observers; observers = make_observers(WebSettings(), 'POST', '/');"
+        "create_app(WebSettings(), observers);"
         "print(observers.watchdog, 'asgi_doctor.watchdog' in sys.modules)"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)

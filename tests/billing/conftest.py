@@ -13,7 +13,7 @@ from app.billing import dynamodb, processing, rate
 from app.billing.processing import Billing, open_billing
 from app.billing.schema import set_up
 from app.composition import billing_access
-from app.settings import Settings
+from app.settings import WorkerSettings
 from local import embedded_aws
 from local.chargebee.start import ChargebeeApi, start
 from local.embedded_aws import EmbeddedAws
@@ -51,14 +51,14 @@ def stage(embedded: EmbeddedAws, api: ChargebeeApi, monkeypatch: pytest.MonkeyPa
     client.close()
 
 
-def settings_of(stage: Stage, **others: Any) -> Settings:
+def settings_of(stage: Stage, **others: Any) -> WorkerSettings:
     ours: dict[str, Any] = {
         "billing_table": stage.table,
         "chargebee_url": stage.api.url,
         "chargebee_api_key": stage.api.api_key,
         "chargebee_rate": 1_000_000,
     }
-    return Settings(**(ours | others))
+    return WorkerSettings(**(ours | others))
 
 
 @pytest.fixture

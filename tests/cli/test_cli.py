@@ -120,7 +120,7 @@ def test_the_reason_why_sqs_takes_no_missing_event(monkeypatch: pytest.MonkeyPat
         return Summary(error=QueueUnavailable("SQS did not accept the message", "AccessDenied"))
 
     module = import_module("app.cli.reconcile")
-    for name in ("load_settings", "configure_logging", "billing_access", "require_sdk"):
+    for name in ("load_worker_settings", "configure_logging", "billing_access", "require_sdk"):
         monkeypatch.setattr(module, name, lambda *_: None)
     monkeypatch.setattr(module, "_compare", refused)
     with pytest.raises(ConfigurationError, match=r"SQS did not accept the message \(AccessDenied\)"):

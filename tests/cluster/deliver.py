@@ -9,7 +9,7 @@ import json
 import sys
 from collections import Counter
 
-from app.settings import load_settings
+from app.settings import load_settings, load_worker_settings
 from local.audit import audit, wait
 from local.chargebee.sender import open_session, post
 from local.http import ask
@@ -46,7 +46,7 @@ async def deliver(url: str, bodies: list[bytes], rate: float) -> Counter[int]:
 
 
 def main(url: str, count: int, rate: float, limit: int) -> None:
-    there = configured_stand_ins(load_settings())
+    there = configured_stand_ins(load_worker_settings())
     ask(there.chargebee, "/_/behaviour", json.dumps({"rate": limit}).encode(), method="PUT")
     bodies = list(fresh_events(default_file().read_bytes(), count))
     events = list(pending(bodies))

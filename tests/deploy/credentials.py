@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from pydantic import ValidationError
 
-from app.settings import Settings
+from app.settings import WebSettings
 from app.web.gate.auth import weak_passwords
 from tests.deploy import policy
 
@@ -21,7 +21,7 @@ def guessable(objects: policy.Objects) -> Iterator[str]:
         given |= {each["name"]: each.get("value", "") for each in policy.container(workload).get("env", [])}
     pairs = {key[4:].lower(): value for key, value in given.items() if key.startswith("APP_BASIC_AUTH_")}
     try:
-        weak = weak_passwords(Settings.model_validate(pairs))
+        weak = weak_passwords(WebSettings.model_validate(pairs))
     except ValidationError as error:
         weak = [str(error)]
     yield from (f"{name} can be guessed" for name in weak)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from app.settings.queue import QueueSettings
+from app.settings import WebSettings
 from app.telemetry.stderr import EXIT_SECONDS
 from app.web.server.graceful import LAST_ACCEPT_SECONDS, LAST_CALL_SECONDS
 from tests.deploy.policy import Objects, container, environment, named, of, processes
@@ -50,7 +50,7 @@ def stops(objects: Objects) -> Iterator[str]:
         if name == "web":
             pause = container(deployment).get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
             drain = float(given.get("APP_DRAIN_DELAY", 0))
-            needed += pause + drain + float(given.get("APP_SQS_TIMEOUT", QueueSettings().sqs_timeout))
+            needed += pause + drain + float(given.get("APP_SQS_TIMEOUT", WebSettings().sqs_timeout))
             if pause < 5 or not drain:
                 yield "preStop is too short for the endpoints' update, or APP_DRAIN_DELAY is not set"
         if spec["template"]["spec"].get("terminationGracePeriodSeconds", 30) < needed:

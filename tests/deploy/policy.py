@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.settings import Settings
+from app.settings import WebSettings, WorkerSettings
 from app.settings.text import unknown_variables
 
 Objects = list[Any]
@@ -107,10 +107,11 @@ def settings(objects: Objects) -> Iterator[str]:
     for name, deployment in processes(objects):
         given, missing = environment(objects, deployment)
         yield from (f"{source} is referenced but missing" for source in missing if source != _SECRETS[name])
-        yield from unknown_variables(given, Settings)
-        known = {key[4:].lower(): value for key, value in given.items() if key[4:].lower() in Settings.model_fields}
+        read = WorkerSettings if name == "worker" else WebSettings
+        yield from unknown_variables(given, [read])
+        known = {key[4:].lower(): value for key, value in given.items() if key[4:].lower() in read.model_fields}
         try:
-            Settings.model_validate(known)
+            read.model_validate(known)
         except ValidationError as error:
             yield str(error)
         if "AWS_DEFAULT_REGION" not in given or not all(known.get(setting) for setting in _REQUIRED[name]):

@@ -6,7 +6,7 @@ import yaml
 
 from app import __version__
 from app.composition import send_limits
-from app.settings import Settings
+from app.settings import ALL, WebSettings
 from app.settings.text import unknown_variables, variable
 from tests.deploy import policy
 from tests.deploy.rendering import ROOT, rendered
@@ -18,7 +18,7 @@ def test_every_variable_of_the_secret_is_a_setting() -> None:
     """The Secrets have the Basic credentials and Chargebee's key. Each of their variables is a setting."""
     given = {name for secret in policy.of(rendered("kind", ()), "Secret") for name in secret["data"]}
     assert given == {"APP_BASIC_AUTH_USERNAME", "APP_BASIC_AUTH_PASSWORD", "APP_CHARGEBEE_API_KEY"}
-    assert given <= {variable(name) for name in Settings.model_fields}
+    assert given <= {variable(name) for read in ALL for name in read.model_fields}
 
 
 def test_the_stand_ins_are_configured_as_the_worker_is() -> None:
@@ -29,7 +29,7 @@ def test_the_stand_ins_are_configured_as_the_worker_is() -> None:
     for name in ("dynamodb", "chargebee"):
         given, _ = policy.environment(objects, policy.named(objects, "Deployment", name))
         assert given["APP_BILLING_TABLE"] == worker["APP_BILLING_TABLE"]
-        assert list(unknown_variables(given, Settings)) == []
+        assert list(unknown_variables(given, ALL)) == []
     assert worker["AWS_ENDPOINT_URL_DYNAMODB"] == given["AWS_ENDPOINT_URL"] == f"http://dynamodb:{services['dynamodb']}"
     assert worker["APP_CHARGEBEE_URL"] == f"http://chargebee:{services['chargebee']}"
 
@@ -89,7 +89,7 @@ def test_the_queues_of_the_template_take_the_longest_webhook() -> None:
     sizes = [int(_members(queue["Properties"])["MaximumMessageSize"].value) for queue in queues]
     web, _ = policy.environment(rendered("aws", ()), policy.named(rendered("aws", ()), "Deployment", "web"))
     assert min(sizes) >= int(web["APP_MAX_BODY_BYTES"]) + 4 * 1024
-    assert min(sizes) >= send_limits(Settings(max_body_bytes=int(web["APP_MAX_BODY_BYTES"]))).call_bytes
+    assert min(sizes) >= send_limits(WebSettings(max_body_bytes=int(web["APP_MAX_BODY_BYTES"]))).call_bytes
 
 
 def _members(node: yaml.Node | None) -> dict[str, yaml.Node]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from app.settings import Settings
+from app.settings import ALL, WorkerSettings
 from app.settings.text import unknown_variables
 from tests.deploy.rendering import ROOT
 
@@ -44,7 +44,7 @@ def test_compose() -> None:
         assert service["cpus"] == 0.25
         assert service["mem_limit"] == service["memswap_limit"]
     for service in compose["services"].values():
-        assert list(unknown_variables(service.get("environment", {}), Settings)) == []
+        assert list(unknown_variables(service.get("environment", {}), ALL)) == []
     assert all((ROOT / config["file"]).is_file() for config in compose["configs"].values())
 
 
@@ -53,7 +53,7 @@ def test_the_worker_of_compose_has_what_it_requires() -> None:
     compose: Any = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
     worker = compose["services"]["worker"]
     given = {name[4:].lower(): value for name, value in worker["environment"].items() if name.startswith("APP_")}
-    settings = Settings.model_validate(given)
+    settings = WorkerSettings.model_validate(given)
     settings.require_billing()
     assert settings.require_queue_url() == compose["services"]["web"]["environment"]["APP_SQS_QUEUE_URL"]
     assert settings.dead_letter_queue_url is not None

@@ -14,9 +14,9 @@ def test_the_web_process_imports_nothing_of_it() -> None:
     """The web process with the newest release imports nothing of the lab."""
     script = f"""
         import sys
-        from app.settings import Settings
+        from app.settings import WebSettings
         from app.web.main import create_app
-        create_app(Settings())
+        create_app(WebSettings())
         assert "app.web.releases.{NEWEST.value}" in sys.modules
         print(*sys.modules)
     """

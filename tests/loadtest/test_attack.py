@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from app.settings import Release, Settings
+from app.settings import Release, WebSettings
 from loadtest import interleaved, options
 from loadtest.fire import vegeta
 from loadtest.interleaved import Case
@@ -116,7 +116,7 @@ def test_the_stack_takes_precedence() -> None:
     stack = Stack(Embedded(), [], Proxy("http://far", 0), client("http://near"), None)
     ours = stack.environment("http://near/000000000000/q")
     assert not set(ours) & set(subject.INHERITED)
-    assert {name.removeprefix("APP_").lower() for name in subject.INHERITED} <= Settings.model_fields.keys()
+    assert {name.removeprefix("APP_").lower() for name in subject.INHERITED} <= WebSettings.model_fields.keys()
     assert not any("PASSWORD" in name or "USERNAME" in name or "URL" in name for name in subject.INHERITED)
     seen = subject.environment(AttackSubject("s", [], dict.fromkeys(ours, "mine")), ours, 7)
     assert seen == subject.UNBOUNDED | ours | {"APP_PORT": "7"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from app.composition import send_limits
 from app.errors import ConfigurationError
 from app.events import Event, parse_event
-from app.settings import Settings
+from app.settings import WebSettings
 from app.sqs.message import to_message
 from loadtest import capacity_figures as figures
 from loadtest.capacity import table
@@ -131,9 +131,9 @@ def test_constants_are_those_of_the_deployment() -> None:
     assert f"cpu: {figures.POD_CORES * 1000:.0f}m" in (DEPLOY / "k8s/base/web/deployment.yaml").read_text(
         encoding="utf-8"
     )
-    defaults = Settings.model_fields
+    defaults = WebSettings.model_fields
     assert defaults["sqs_batches"].default == figures.CALLS_IN_FLIGHT
-    assert send_limits(Settings()).call_bytes == figures.BATCH_BYTES
+    assert send_limits(WebSettings()).call_bytes == figures.BATCH_BYTES
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf, 1e10])

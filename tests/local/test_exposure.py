@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from loguru import logger
 
-from app.settings import Settings
+from app.settings import WebSettings
 from local import exposure
 from tests.harness.commands import LocalRunProcess
 
@@ -45,6 +45,6 @@ def test_a_local_run_that_others_reach(tmp_path: Path) -> None:
 )
 def test_what_others_reach(warnings: list[str], given: dict[str, object], expected: str | None) -> None:
     """The warning names only sockets that exist and do not listen on loopback."""
-    exposure.warn(Settings.model_validate(given))
+    exposure.warn(WebSettings.model_validate(given))
     wanted = f"A local run is for this machine only, but other machines can reach {expected}"
     assert warnings == ([wanted] if expected else [])

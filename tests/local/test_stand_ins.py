@@ -3,14 +3,14 @@
 import pytest
 
 from app.errors import ConfigurationError
-from app.settings import Settings
+from app.settings import WorkerSettings
 from local.stand_ins import StandIns, configured_stand_ins
 
 _ENDPOINT = "http://dynamodb:4566"
 
 
-def _settings(url: str = "http://chargebee:8002/") -> Settings:
-    return Settings.model_validate({"billing_table": "billing", "chargebee_url": url, "chargebee_api_key": "key"})
+def _settings(url: str = "http://chargebee:8002/") -> WorkerSettings:
+    return WorkerSettings.model_validate({"billing_table": "billing", "chargebee_url": url, "chargebee_api_key": "key"})
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from app.errors import ConfigurationError
-from app.settings import Release, Settings
+from app.settings import Release, WebSettings
 from app.sqs.blocking import BlockingQueue
 from loadtest.stage.queues import QueueProcess
 from profiles.instruments import COLD_CLIENTS, OVERHEAD_MS, PROFILE
@@ -47,7 +47,7 @@ async def test_cold_clients(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
     used: list[object] = []
     monkeypatch.setattr(BlockingQueue, "warm", lambda *_: used.append(boto3._get_default_session()))
-    app = create_app(Settings.model_validate({"release": Release.V02_BLOCKING, "sqs_queue_url": "http://h/0/q"}))
+    app = create_app(WebSettings.model_validate({"release": Release.V02_BLOCKING, "sqs_queue_url": "http://h/0/q"}))
     async with app.router.lifespan_context(app):
         assert boto3.DEFAULT_SESSION not in [None, *used]
 
@@ -64,4 +64,4 @@ def test_overhead_without_middleware(monkeypatch: pytest.MonkeyPatch) -> None:
     """A release whose webhooks pass no middleware does not start with an overhead that it would not have."""
     monkeypatch.setenv(OVERHEAD_MS, "1")
     with pytest.raises(ConfigurationError, match=f"{OVERHEAD_MS}: has no effect"):
-        create_app(Settings.model_validate({"release": CALLBACKS}))
+        create_app(WebSettings.model_validate({"release": CALLBACKS}))

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from app.composition import send_limits
-from app.settings import Release, Settings
+from app.settings import Release, WebSettings
 from app.settings.release import FACTS
 from app.web import releases
 
@@ -30,5 +30,5 @@ def test_facts_import_nothing() -> None:
 @pytest.mark.parametrize(("given", "expected"), [(None, 64), (7, 7)])
 def test_the_pool(given: int | None, expected: int) -> None:
     """APP_SQS_MAX_CONNECTIONS overrides the pool that a release states."""
-    settings = Settings.model_validate({} if given is None else {"sqs_max_connections": given})
+    settings = WebSettings.model_validate({} if given is None else {"sqs_max_connections": given})
     assert send_limits(settings, Release.V08_NATIVE_ASYNC.facts["CONNECTIONS"]).connections == expected

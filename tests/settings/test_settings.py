@@ -1,15 +1,13 @@
 """Settings: allowed values, and one line for each wrong one."""
 
 import os
-import re
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr, ValidationError
 
 from app.errors import ConfigurationError
-from app.settings import Release, Settings, load_settings
-from app.settings.experiments import ExperimentSettings
+from app.settings import ALL, ProcessSettings, Release, WebSettings, load_settings, load_worker_settings
 from app.settings.text import listing, masked
 from app.web.gate.auth import Accepted
 
@@ -18,6 +16,11 @@ from app.web.gate.auth import Accepted
 def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("APP_")]:
         monkeypatch.delenv(name)
+
+
+def _load_both() -> None:
+    load_settings()
+    load_worker_settings()
 
 
 @pytest.mark.parametrize(
@@ -49,7 +52,7 @@ def test_a_wrong_value(monkeypatch: pytest.MonkeyPatch, name: str, value: str, a
     """The error is one line with the variable, the value and what is allowed."""
     monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError) as error:
-        load_settings()
+        _load_both()
     [line] = str(error.value).splitlines()
     assert line == f"{name}={value}: allowed is {allowed}"
 
@@ -74,7 +77,7 @@ def test_unknown_or_contradictory(monkeypatch: pytest.MonkeyPatch, variables: di
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError) as error:
-        load_settings()
+        _load_both()
     assert message in str(error.value)
     assert "hidden" not in str(error.value)
 
@@ -119,8 +122,8 @@ def test_a_blank_pair_is_never_accepted() -> None:
     """The settings reject it, and the gate ignores it in a copy of the settings that is not validated."""
     blank = {"basic_auth_username": "", "basic_auth_password": SecretStr("")}
     with pytest.raises(ValidationError):
-        Settings.model_validate(blank)
-    accepted = Accepted(Settings().model_copy(update=blank))
+        WebSettings.model_validate(blank)
+    accepted = Accepted(WebSettings().model_copy(update=blank))
     assert not any(map(accepted.accepts, (b"", b"Basic ", b"Basic Og==")))
 
 
@@ -167,14 +170,14 @@ def test_secrets_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_validation_error_repeats_no_secret() -> None:
     """pydantic's own error, which a traceback may show, contains no value."""
     with pytest.raises(ValidationError) as error:
-        Settings.model_validate({"basic_auth_password": "hidden"})
+        WebSettings.model_validate({"basic_auth_password": "hidden"})
     assert "hidden" not in f"{error.value} {error.value!r}"
 
 
 def test_frozen() -> None:
     """A setting cannot change while the process runs."""
     with pytest.raises(ValueError, match="frozen"):
-        Settings().port = 1  # type: ignore[misc]  # that it cannot be set is the point
+        WebSettings().port = 1  # type: ignore[misc]  # that it cannot be set is the point
 
 
 def test_web_requires_a_queue_and_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,35 +201,36 @@ def test_a_list_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 
 
-@pytest.mark.parametrize(
-    "text", [PAGE.read_text(encoding="utf-8"), listing(Settings)], ids=["docs/settings.md", "--help"]
-)
-def test_every_setting_is_explained(text: str) -> None:
-    """The tables of docs/settings.md and `web --help` explain every setting."""
-    for name, field in Settings.model_fields.items():
-        assert f"APP_{name.upper()}" in text
-        assert field.description is not None
-        assert field.description in text
+@pytest.mark.parametrize("settings", ALL)
+def test_every_setting_is_explained(settings: type[ProcessSettings]) -> None:
+    """The tables of docs/settings.md, `web --help` and `worker --help` explain every setting."""
+    for text in (PAGE.read_text(encoding="utf-8"), listing(settings)):
+        for name, field in settings.model_fields.items():
+            assert f"APP_{name.upper()}" in text
+            assert field.description is not None
+            assert field.description in text
 
 
-def test_few_settings_are_an_operators() -> None:
-    """The table for a deployment stays short; settings for lessons and tips are in another table."""
-    assert len(Settings.model_fields.keys() - ExperimentSettings.model_fields) <= 38
-
-
-def test_every_experiment_names_its_lesson_or_tip() -> None:
-    """The description names a lesson or tip that CHANGELOG.md has. A variable that neither needs can be removed."""
-    changelog = (Path(__file__).parents[2] / "CHANGELOG.md").read_text(encoding="utf-8")
-    for field in ExperimentSettings.model_fields.values():
-        text = field.description or ""
-        assert re.search(r"[Ll]essons? v\d\d|of (all|the) lessons|The talk's tip: ", text)
-        lessons = re.findall(r"v\d\d", text)
-        tips = re.findall(r"The talk's tip: (.+)\.$", text)
-        assert [lesson for lesson in lessons if f'<a id="{lesson}_' not in changelog] == []
-        assert [tip for tip in tips if tip.lower() not in changelog.lower()] == []
+def test_few_settings() -> None:
+    """The tables for a deployment stay short."""
+    assert len({name for settings in ALL for name in settings.model_fields}) <= 38
 
 
 def test_credentials_in_an_error_of_a_library() -> None:
     """Each URL in the text is shown without its user and password."""
     text = 'Cannot connect to "http://user:s3cret@127.0.0.1:9" or https://key@host/path'
     assert masked(text) == 'Cannot connect to "http://***@127.0.0.1:9" or https://***@host/path'
+
+
+def test_a_process_reads_what_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The web process starts with a wrong variable of the worker, which the worker rejects, and the other way round."""
+    monkeypatch.setenv("APP_WORKER_CONCURRENCY", "0")
+    monkeypatch.setenv("APP_MAX_IN_FLIGHT", "5")
+    assert load_settings().max_in_flight == 5
+    with pytest.raises(ConfigurationError, match="APP_WORKER_CONCURRENCY=0"):
+        load_worker_settings()
+    monkeypatch.setenv("APP_WORKER_CONCURRENCY", "7")
+    monkeypatch.setenv("APP_MAX_IN_FLIGHT", "0")
+    assert load_worker_settings().worker_concurrency == 7
+    with pytest.raises(ConfigurationError, match="APP_MAX_IN_FLIGHT=0"):
+        load_settings()

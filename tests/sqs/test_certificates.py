@@ -49,7 +49,7 @@ async def lean() -> None:
 
 
 async def worker() -> None:
-    async with open_queues(ADDRESS, ADDRESS, 10, None, unobserved) as (queue, _):
+    async with open_queues(ADDRESS, ADDRESS, 10, unobserved) as (queue, _):
         await queue.attributes("All")
 
 

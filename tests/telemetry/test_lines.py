@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from app.events import Event
-from app.settings import Settings
+from app.settings import WebSettings
 from app.telemetry import timestamps
 from app.telemetry.lines import MOST_LINES, WebhookLines
 from app.telemetry.logging import configure_logging, log_webhook
@@ -29,7 +29,7 @@ def parsed(event: bytes) -> Event:
 
 async def test_the_same_line(parsed: Event, capsys: pytest.CaptureFixture[str]) -> None:
     """The lines have the same fields in the same order, with the local time to the millisecond."""
-    settings = Settings(log_format="json")
+    settings = WebSettings(log_format="json")
     configure_logging(settings)
     log_webhook(_queued(parsed))
     lines = WebhookLines(settings)
@@ -45,7 +45,7 @@ async def test_the_same_line(parsed: Event, capsys: pytest.CaptureFixture[str]) 
 
 async def test_written_together(parsed: Event, capsys: pytest.CaptureFixture[str]) -> None:
     """Lines are written at MOST_LINES, or after a moment; each line is written once."""
-    settings = Settings(log_format="json")
+    settings = WebSettings(log_format="json")
     configure_logging(settings)
     lines = WebhookLines(settings)
     for _ in range(MOST_LINES - 1):
@@ -83,7 +83,7 @@ def test_two_threads_in_a_new_second(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_what_goes_wrong_is_logged_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     """loguru logs failures at once, as warnings."""
-    settings = Settings(log_format="json")
+    settings = WebSettings(log_format="json")
     configure_logging(settings)
     WebhookLines(settings).log(WebhookRecord(began=1.0, outcome="overloaded", status=503, answered=1.1))
     line = json.loads(capsys.readouterr().err)
@@ -95,7 +95,7 @@ async def test_level_and_format(
     parsed: Event, capsys: pytest.CaptureFixture[str], level: str, log_format: str, number: int
 ) -> None:
     """APP_LOG_LEVEL and APP_LOG_FORMAT apply to these lines, too."""
-    settings = Settings.model_validate({"log_level": level, "log_format": log_format})
+    settings = WebSettings.model_validate({"log_level": level, "log_format": log_format})
     configure_logging(settings)
     lines = WebhookLines(settings)
     lines.log(_queued(parsed))

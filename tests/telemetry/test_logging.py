@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from loguru import logger
 
-from app.settings import Settings
+from app.settings import WebSettings
 from app.telemetry.logging import configure_logging
 
 pytestmark = pytest.mark.usefixtures("undone")
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("undone")
 
 def test_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
     """Each line is one object with the message and the event's fields, from the standard library's loggers, too."""
-    configure_logging(Settings(log_format="json"))
+    configure_logging(WebSettings(log_format="json"))
     logger.bind(event_id="ev_1", duration_ms=1.5).info("webhook queued")
     logging.getLogger("uvicorn.error").warning("from %s", "uvicorn")
     first, second = (json.loads(line) for line in capsys.readouterr().err.splitlines())
@@ -31,7 +31,7 @@ def test_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_text(capsys: pytest.CaptureFixture[str]) -> None:
     """On a terminal, lines are readable text."""
-    configure_logging(Settings(log_format="text"))
+    configure_logging(WebSettings(log_format="text"))
     logger.bind(event_id="ev_1").info("webhook {}", "queued")
     line = capsys.readouterr().err
     assert "webhook queued" in line
@@ -42,7 +42,7 @@ def test_text(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("log_format", ["json", "text"])
 def test_a_traceback_shows_no_values(capsys: pytest.CaptureFixture[str], log_format: str) -> None:
     """A traceback shows where the error occurred, but no payload; in JSON it is one line."""
-    configure_logging(Settings.model_validate({"log_format": log_format}))
+    configure_logging(WebSettings.model_validate({"log_format": log_format}))
 
     def fail(payload: str) -> None:
         raise RuntimeError("broken")
@@ -63,9 +63,9 @@ def test_a_traceback_shows_no_values(capsys: pytest.CaptureFixture[str], log_for
 
 def test_the_least_severe_level(capsys: pytest.CaptureFixture[str]) -> None:
     """APP_LOG_LEVEL is the least severe level; the AWS clients' debug messages are dropped at any level."""
-    configure_logging(Settings(log_format="json", log_level="WARNING"))
+    configure_logging(WebSettings(log_format="json", log_level="WARNING"))
     logger.info("below the level")
-    configure_logging(Settings(log_format="json", log_level="DEBUG"))
+    configure_logging(WebSettings(log_format="json", log_level="DEBUG"))
     logging.getLogger("botocore.endpoint").debug("Authorization: AWS4-HMAC-SHA256 …")
     logging.getLogger("aiobotocore.endpoint").debug("MessageBody …")
     assert capsys.readouterr().err == ""
@@ -73,7 +73,7 @@ def test_the_least_severe_level(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_warnings_are_logged(capsys: pytest.CaptureFixture[str]) -> None:
     """Python's warnings are logged in the same format."""
-    configure_logging(Settings(log_format="json"))
+    configure_logging(WebSettings(log_format="json"))
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.warn("old", UserWarning, stacklevel=1)
@@ -82,7 +82,7 @@ def test_warnings_are_logged(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_warning_with_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     """A library's warning is one line, which has the exception. An error keeps its traceback."""
-    configure_logging(Settings(log_format="text"))
+    configure_logging(WebSettings(log_format="text"))
     try:
         Path("/does/not/exist").read_bytes()
     except OSError:
@@ -96,10 +96,10 @@ def test_a_warning_with_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
 def test_auto_is_json_without_a_terminal() -> None:
     """A pipe is not a terminal, so `auto` writes JSON."""
     script = """
-        from app.settings import Settings
+        from app.settings import WebSettings
         from app.telemetry.logging import configure_logging
         from loguru import logger
-        configure_logging(Settings())
+        configure_logging(WebSettings())
         logger.info("hello")
     """
     command = [sys.executable, "-c", textwrap.dedent(script)]

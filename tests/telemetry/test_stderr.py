@@ -12,7 +12,7 @@ from typing import IO, Any, NamedTuple
 
 import pytest
 
-from app.settings import Settings
+from app.settings import WebSettings
 from app.telemetry import stderr
 from app.telemetry.logging import configure_logging
 from app.telemetry.stderr import LogStream, replace_stderr
@@ -50,7 +50,7 @@ def _logged_to(stream: LogStream, monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes this process log JSON lines to `stream`."""
     buffer: Any = stream
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(buffer, "utf-8", write_through=True))
-    configure_logging(Settings(log_format="json"))
+    configure_logging(WebSettings(log_format="json"))
 
 
 def test_a_reader_that_stalls(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> None:

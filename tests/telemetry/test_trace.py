@@ -9,7 +9,7 @@ from opentelemetry.trace import get_current_span
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from app.errors import ConfigurationError
-from app.settings import Settings
+from app.settings import WebSettings
 from app.telemetry.observers import Observers, make_worker_observers
 from app.telemetry.record import MessageRecord
 from app.telemetry.trace import ARGUMENT, SAMPLER, Sampling, Trace
@@ -110,7 +110,7 @@ def test_a_value_that_the_sdk_rejects(name: str, value: str, monkeypatch: pytest
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:1")
     monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError, match=r"a variable OTEL_… is wrong: .* must be"):
-        make_worker_observers(Settings(), "queue")
+        make_worker_observers(WebSettings(), "queue")
 
 
 def test_a_traceparent_that_is_no_text() -> None:

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
-from app.settings import Settings
+from app.settings import WebSettings
 from app.web.main import create_app
 from loadtest.stage.queues import QueueProcess
 from tests.harness.browser import PATIENCE_MS, chromium, needs_chromium
@@ -180,4 +180,4 @@ def test_the_document(service: Service) -> None:
     assert len({operation["operationId"] for operation in operations}) == len(operations)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # FastAPI warns of ids that occur twice
-        assert create_app(Settings()).openapi() == document
+        assert create_app(WebSettings()).openapi() == document

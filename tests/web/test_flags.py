@@ -10,7 +10,7 @@ import pytest
 from anyio.to_thread import current_default_thread_limiter
 from starlette.applications import Starlette
 
-from app.settings import Release, Settings
+from app.settings import Release, WebSettings
 from app.sqs import blocking
 from app.web.main import create_app
 from app.web.releases import load
@@ -23,7 +23,7 @@ from tests.harness.service import ASGI
 
 def test_the_options_of_uvicorn() -> None:
     """uvicorn gets these options. A test could see their effect only after a time-out."""
-    settings = Settings.model_validate({"release": ASGI, "keep_alive_timeout": 11, "graceful_timeout": 13})
+    settings = WebSettings.model_validate({"release": ASGI, "keep_alive_timeout": 11, "graceful_timeout": 13})
     config = uvicorn_config(create_app(settings), settings)
     assert (config.timeout_keep_alive, config.timeout_graceful_shutdown) == (11, 13)
 
@@ -31,7 +31,7 @@ def test_the_options_of_uvicorn() -> None:
 def test_web_concurrency(monkeypatch: pytest.MonkeyPatch) -> None:
     """uvicorn's variable for its own command line is not read: one process serves, and any value of it is fine."""
     monkeypatch.setenv("WEB_CONCURRENCY", "foo")
-    settings = Settings()
+    settings = WebSettings()
     assert uvicorn_config(create_app(settings), settings).workers == 1
 
 
@@ -40,7 +40,7 @@ def test_the_server_tunes_the_collector(monkeypatch: pytest.MonkeyPatch) -> None
     calls: list[str] = []
     monkeypatch.setattr(graceful, "tune_gc", lambda: calls.append("tuned"))
     monkeypatch.setattr(Acceptor, "start", lambda _: calls.append("accepts"))
-    settings = Settings.model_validate({"port": 0})
+    settings = WebSettings.model_validate({"port": 0})
 
     async def start() -> None:
         with listener.bind(settings) as listening:
@@ -80,9 +80,11 @@ async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release) -
     module = load(release)
     where, name = (blocking, "build_queue") if release.enqueues else (module, "build_clients")
     monkeypatch.setattr(where, name, lambda *needed: built.append(needed[0]))
-    needed = {"billing_table": "table", "chargebee_url": "http://127.0.0.1:1", "chargebee_api_key": "key"}
+    needed = {"BILLING_TABLE": "table", "CHARGEBEE_URL": "http://127.0.0.1:1", "CHARGEBEE_API_KEY": "key"}
+    for variable, value in needed.items():  # v01's
+        monkeypatch.setenv(f"APP_{variable}", value)
     chosen = {"release": release, "threadpool_tokens": 5, "sqs_queue_url": "http://127.0.0.1/1/q"}
-    app = create_app(Settings.model_validate(needed | chosen))
+    app = create_app(WebSettings.model_validate(chosen))
     async with module.lifespan(app):
         assert current_default_thread_limiter().total_tokens == 5
     assert len(built) == 1

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.errors import InvalidEvent
-from app.settings import Release, Settings
+from app.settings import Release, WebSettings
 from app.telemetry.logging import log_webhook
 from app.telemetry.observers import Observers
 from app.web import releases
@@ -27,7 +27,7 @@ from tests.harness.service import ASGI
 pytestmark = pytest.mark.anyio
 
 AUTH = ("user", "password")
-SETTINGS = Settings.model_validate(
+SETTINGS = WebSettings.model_validate(
     {"basic_auth_username": AUTH[0], "basic_auth_password": AUTH[1], "sqs_queue_url": "http://127.0.0.1/1/q"}
 )
 

@@ -12,7 +12,7 @@ from loguru import logger
 from uvicorn.server import ServerState
 
 from app.errors import WebhookRefused
-from app.settings import NEWEST, Settings
+from app.settings import NEWEST, WebSettings
 from app.sqs.limits import SendLimits
 from app.sqs.message import Message
 from app.sqs.queue import QueueAddress, refusal
@@ -98,7 +98,7 @@ class Side:
     """The newest release, whose webhooks `reader` reads: see READERS."""
 
     def __init__(self, reader: str, queue: PretendedQueue, **settings: object) -> None:
-        self.settings = Settings.model_validate({**SETTINGS, **settings})
+        self.settings = WebSettings.model_validate({**SETTINGS, **settings})
         metrics = WebhookMetrics("POST", PATH, self.settings.event_types)
         observers: Observers[WebhookRecord] = Observers(Metrics(metrics, info("test")))
         self._instruments = metrics.instruments

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from app.errors import Postponed, Unprocessable
 from app.events import Event
-from app.settings import load_settings
+from app.settings import load_worker_settings
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_worker_observers
 from app.worker.handle import Process
@@ -40,7 +40,7 @@ async def opened() -> AsyncIterator[Process]:
 
 
 def main() -> None:
-    settings = load_settings()
+    settings = load_worker_settings()
     configure_logging(settings)
     observers = make_worker_observers(settings, "test")
     with exported(observers, settings):

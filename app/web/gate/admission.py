@@ -3,14 +3,14 @@
 from time import monotonic
 
 from app.errors import Draining, Overloaded
-from app.settings.gate import GateSettings
+from app.settings import WebSettings
 from app.web.gate.estimate import Estimate
 
 
 class Admission:
     """Admits or rejects the webhooks of one process, and counts those in flight. Use it in the event loop's thread."""
 
-    def __init__(self, limits: GateSettings) -> None:
+    def __init__(self, limits: WebSettings) -> None:
         self._limits = limits
         self._estimate = Estimate(limits.max_wait)
         self.in_flight = 0

@@ -6,15 +6,14 @@ from secrets import compare_digest
 
 from loguru import logger
 
-from app.settings import Settings
-from app.settings.gate import GateSettings
+from app.settings import WebSettings
 from app.web.server.listener import is_loopback
 
 # Passwords with fewer characters, such as `demo`, count as easy to guess.
 LEAST_CHARACTERS = 8
 
 
-def weak_passwords(settings: Settings) -> list[str]:
+def weak_passwords(settings: WebSettings) -> list[str]:
     """Returns the names of the environment variables whose passwords can be guessed."""
     passwords = {
         "APP_BASIC_AUTH_PASSWORD": settings.basic_auth_password,
@@ -23,7 +22,7 @@ def weak_passwords(settings: Settings) -> list[str]:
     return [name for name, password in passwords.items() if password and len(password) < LEAST_CHARACTERS]
 
 
-def warn_of_weak_passwords(settings: Settings) -> None:
+def warn_of_weak_passwords(settings: WebSettings) -> None:
     """Logs a warning if a password can be guessed, unless the service listens on loopback addresses only."""
     if (weak := weak_passwords(settings)) and not is_loopback(settings.host):
         logger.warning("{}: passwords of fewer than {} characters can be guessed", ", ".join(weak), LEAST_CHARACTERS)
@@ -32,7 +31,7 @@ def warn_of_weak_passwords(settings: Settings) -> None:
 class Accepted:
     """The accepted pairs of credentials: the current pair, and the previous pair if it is configured."""
 
-    def __init__(self, settings: GateSettings) -> None:
+    def __init__(self, settings: WebSettings) -> None:
         pairs = (
             (settings.basic_auth_username, settings.basic_auth_password),
             (settings.basic_auth_previous_username, settings.basic_auth_previous_password),

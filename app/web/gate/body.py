@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from starlette.types import Message, Receive
 
 from app.errors import BodyTimeout, BodyTooLarge, UnsupportedEncoding, WebhookRefused
-from app.settings.gate import GateSettings
+from app.settings import WebSettings
 from app.web.gate.admission import Permit
 
 
@@ -33,7 +33,7 @@ class Arriving:
 
     __slots__ = ("_limits", "_permit", "_size")
 
-    def __init__(self, permit: Permit, limits: GateSettings) -> None:
+    def __init__(self, permit: Permit, limits: WebSettings) -> None:
         self._permit = permit
         self._limits = limits
         self._size = 0
@@ -55,7 +55,7 @@ class Arriving:
 class Body:
     """Receives the body of one webhook as ASGI messages, and enforces the limits on it."""
 
-    def __init__(self, receive: Receive, permit: Permit, limits: GateSettings) -> None:
+    def __init__(self, receive: Receive, permit: Permit, limits: WebSettings) -> None:
         self._receive = receive
         self._arriving = Arriving(permit, limits)
         self._deadline = asyncio.get_running_loop().time() + limits.body_timeout

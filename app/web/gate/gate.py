@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 
 from app.errors import BillingUnavailable, Draining, QueueUnavailable, Unauthorized, WebhookRefused
-from app.settings.gate import GateSettings
+from app.settings import WebSettings
 from app.telemetry.observers import Observers
 from app.telemetry.record import UNANSWERED, WebhookRecord
 from app.web.gate.admission import Admission, Permit
@@ -25,7 +25,7 @@ class Gate:
 
     def __init__(
         self,
-        limits: GateSettings,
+        limits: WebSettings,
         admission: Admission,
         observers: Observers[WebhookRecord],
         log: Callable[[WebhookRecord], None],

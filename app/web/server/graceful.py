@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import uvicorn
 
-from app.settings import Settings
+from app.settings import WebSettings
 from app.web.server import listener
 from app.web.server.acceptor import Acceptor
 from app.web.server.connections import ConnectionLimits
@@ -32,7 +32,7 @@ class GracefulServer(UvicornServer):
     def __init__(
         self,
         config: uvicorn.Config,
-        settings: Settings,
+        settings: WebSettings,
         listening: socket.socket,
         drain: Callable[[], None],
         door: object = None,

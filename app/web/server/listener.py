@@ -9,7 +9,7 @@ from ipaddress import ip_address
 
 from app import open_files
 from app.errors import ConfigurationError
-from app.settings import Release, Settings
+from app.settings import Release, WebSettings
 from app.settings.text import http_url, shown
 
 # _DROP_SYN is a socket filter (classic BPF), which the kernel runs on each TCP segment. It drops a SYN and passes all
@@ -37,7 +37,7 @@ _RESERVED_FILES = 100
 _LEAST_CONNECTIONS = 32
 
 
-def bind(settings: Settings) -> socket.socket:
+def bind(settings: WebSettings) -> socket.socket:
     """Returns a socket that listens on APP_HOST and APP_PORT. Raises ConfigurationError if that is not possible."""
     try:
         candidates = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -89,7 +89,7 @@ def drop_new(listener: socket.socket) -> None:
             listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, filter_)
 
 
-def max_connections(settings: Settings) -> int | None:
+def max_connections(settings: WebSettings) -> int | None:
     """Raises the process's limit of open files. Then returns the maximum number of connections, or None for no limit.
 
     The maximum is APP_MAX_CONNECTIONS, or less if the process may open fewer files. Raises ConfigurationError if that

@@ -7,7 +7,7 @@ from loguru import logger
 from starlette.types import ASGIApp
 
 from app import open_files
-from app.settings import Settings
+from app.settings import WebSettings
 from app.web.server import listener
 from app.web.server.exchange import Door
 from app.web.server.graceful import GracefulServer
@@ -19,7 +19,7 @@ HTTP = "app.web.server.protocol:BoundedHttpToolsProtocol"
 CALLBACKS = "app.web.server.protocol_callbacks:CallbackProtocol"  # for a release without ASGI
 
 
-def uvicorn_config(app: ASGIApp, settings: Settings, http: str = "auto") -> uvicorn.Config:
+def uvicorn_config(app: ASGIApp, settings: WebSettings, http: str = "auto") -> uvicorn.Config:
     """Returns uvicorn's configuration. Its options do not depend on the environment. `http`: the protocol."""
     return uvicorn.Config(
         app,
@@ -36,7 +36,7 @@ def uvicorn_config(app: ASGIApp, settings: Settings, http: str = "auto") -> uvic
     )
 
 
-def serve_by_uvicorn(app: ASGIApp, settings: Settings, *, drain: Callable[[], None]) -> None:
+def serve_by_uvicorn(app: ASGIApp, settings: WebSettings, *, drain: Callable[[], None]) -> None:
     """Serves `app` by uvicorn's own protocols. See `serve`. Logs a warning unless it listens on loopback only."""
     if not is_loopback(settings.host):
         release = settings.release.value
@@ -48,7 +48,7 @@ def serve_by_uvicorn(app: ASGIApp, settings: Settings, *, drain: Callable[[], No
     UvicornServer(config, drain, settings.drain_delay, started_as).run(sockets=[listening])
 
 
-def serve(app: ASGIApp, settings: Settings, *, drain: Callable[[], None], door: Door | None = None) -> None:
+def serve(app: ASGIApp, settings: WebSettings, *, drain: Callable[[], None], door: Door | None = None) -> None:
     """Serves `app` until a signal stops the server. Raises ConfigurationError if the address is not available.
 
     `door` gets the requests that are served without ASGI.

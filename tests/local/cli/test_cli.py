@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from app.settings import Release, Settings
+from app.settings import Release, WebSettings
 from app.sqs.message import Seen
 from local import lessons
 from local.chargebee.load_generator import LoadResult
@@ -193,7 +193,7 @@ def test_demo_names_what_failed() -> None:
 def test_a_lost_webhook_fails_a_burst(monkeypatch: pytest.MonkeyPatch) -> None:
     """A webhook with a 200 is lost if the queue does not have it byte for byte."""
 
-    async def send(run: LocalRun, settings: Settings, bodies: list[bytes], *_: object, **__: object) -> LoadResult:
+    async def send(run: LocalRun, settings: WebSettings, bodies: list[bytes], *_: object, **__: object) -> LoadResult:
         arrived.extend(Seen(body.decode(), {}) for body in (*bodies[2:], bodies[1] + b" "))
         return LoadResult(Counter({200: len(bodies)}), bodies, [0.1] * len(bodies), seconds=1.0)
 
@@ -203,7 +203,7 @@ def test_a_lost_webhook_fails_a_burst(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(burst, "peek", lambda *_: arrived)
     output = Output(said.append, said.append, lambda label, steps: nullcontext(lambda done: None))
     run = LocalRun(0, *["-"] * 6)
-    problems = burst.burst(run, Settings(), output, 5, concurrency=1, rate=None)
+    problems = burst.burst(run, WebSettings(), output, 5, concurrency=1, rate=None)
     assert problems == ["2 webhooks got 200 but are not in the queue"]
     assert said[-1] == "audit: 5 got 200, 4 in the queue, 2 lost"
 

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from uvicorn.server import ServerState
 
 from app.errors import WebhookRefused
-from app.settings import Settings
+from app.settings import WebSettings
 from app.sqs.message import Message
 from app.sqs.pending import too_late
 from app.telemetry.observers import Observers
@@ -44,7 +44,7 @@ SETTINGS = {
 @cache
 def _app(reader: str) -> tuple[FastAPI, uvicorn.Config]:
     """Returns the application and its configuration, which all runs share: FastAPI needs milliseconds to make one."""
-    settings = Settings.model_validate(SETTINGS)
+    settings = WebSettings.model_validate(SETTINGS)
     app = create_app(settings)
     config = uvicorn_config(app, settings, CALLBACKS if reader == "callbacks" else HTTP)
     config.load()

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.settings import NEWEST, Settings
+from app.settings import NEWEST, WebSettings
 from app.sqs.calls import ATTEMPTS
 from app.sqs.lean import LeanQueue
 from app.sqs.limits import SendLimits
@@ -16,7 +16,7 @@ from app.web.server.serve import CALLBACKS, uvicorn_config
 from tests.harness.middleware import webhooks
 
 # With a shorter `head_timeout` than `body_timeout`, the search notices a deadline of the head that stays.
-SETTINGS = Settings.model_validate(
+SETTINGS = WebSettings.model_validate(
     {"release": NEWEST, "basic_auth_username": "user", "basic_auth_password": "password", "head_timeout": 5}
 )
 # All runs share the application, because FastAPI needs milliseconds to make one.

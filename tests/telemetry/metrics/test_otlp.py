@@ -8,7 +8,7 @@ import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from app.errors import ConfigurationError
-from app.settings import Settings
+from app.settings import WebSettings
 from app.telemetry.metrics.otlp import FLUSH_SECONDS, pushed
 from app.telemetry.observers import exported, make_observers
 from app.telemetry.resource import otlp_wanted, service_resource
@@ -141,19 +141,19 @@ def test_what_would_be_ignored(monkeypatch: pytest.MonkeyPatch, name: str, value
     monkeypatch.setenv(name, value)
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4317")
     with pytest.raises(ConfigurationError, match=f"{name}={value}: allowed (is|are) {allowed}"):
-        make_observers(Settings(), "POST", "/")
+        make_observers(WebSettings(), "POST", "/")
     monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
-    assert make_observers(Settings(), "POST", "/").metrics is None
+    assert make_observers(WebSettings(), "POST", "/").metrics is None
 
 
 def test_a_credential_provider_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The exporter's RuntimeError becomes an error of the configuration, which is one line."""
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://collector:4318/v1/metrics")
     monkeypatch.setenv("OTEL_PYTHON_EXPORTER_OTLP_HTTP_METRICS_CREDENTIAL_PROVIDER", "vault")
-    observers = make_observers(Settings(), "POST", "/")
+    observers = make_observers(WebSettings(), "POST", "/")
     with (
         pytest.raises(ConfigurationError, match=r"a variable OTEL_… is wrong: .*vault"),
-        exported(observers, Settings()),
+        exported(observers, WebSettings()),
     ):
         pass
 

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.openmetrics import parser as openmetrics
 
 from app.errors import ConfigurationError
-from app.settings import Settings
+from app.settings import WebSettings
 from app.telemetry.metrics import scrapes
 from app.telemetry.metrics.instruments import Counter, Description, Histogram, gauge
 from app.telemetry.metrics.prometheus import prometheus_name, served
@@ -54,7 +54,7 @@ def test_the_text() -> None:
 
 def test_open_metrics() -> None:
     """A current Prometheus asks for this format, whose parser is the stricter one."""
-    metrics = make_observers(Settings(metrics_port=0), "POST", "/webhooks/chargebee").metrics
+    metrics = make_observers(WebSettings(metrics_port=0), "POST", "/webhooks/chargebee").metrics
     assert metrics is not None
     headers = {"Accept": "application/openmetrics-text; version=1.0.0"}
     with served(metrics.instruments, "127.0.0.1", 0) as port:

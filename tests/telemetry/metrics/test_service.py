@@ -157,10 +157,10 @@ def test_without_metrics() -> None:
     script = """
         import sys
         from app.cli import web
-        from app.settings import Settings
+        from app.settings import WebSettings
         from app.telemetry.observers import make_observers
         from app.web.main import create_app
-        settings = Settings()
+        settings = WebSettings()
         create_app(settings, make_observers(settings, "POST", "/"))
         ours = ("opentelemetry.sdk", "opentelemetry.exporter", "prometheus_client", "app.telemetry.metrics.")
         print(*(name for name in sys.modules if name.startswith(ours)))

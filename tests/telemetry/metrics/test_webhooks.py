@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from app.events import parse_event
-from app.settings import Settings
+from app.settings import WebSettings
 from app.telemetry.metrics.instruments import Buckets, Instrument, Point
 from app.telemetry.metrics.webhooks import WebhookMetrics
 from app.telemetry.record import UNANSWERED, WebhookRecord
 
-WANTED = Settings().event_types
+WANTED = WebSettings().event_types
 SIGNALS = ("event_type", "api_version", "truncated_line_items")
 
 

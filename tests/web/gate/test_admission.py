@@ -4,7 +4,7 @@ from collections import deque
 
 import pytest
 
-from app.settings import Settings
+from app.settings import WebSettings
 from app.web.gate import admission
 from app.web.gate.admission import Admission, Permit
 
@@ -15,7 +15,7 @@ class Service:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, **settings: object) -> None:
         self.now = 0.0
         self.waiting: deque[Permit] = deque()
-        self._admission = Admission(Settings.model_validate({"max_wait": 5, "max_in_flight": 100_000, **settings}))
+        self._admission = Admission(WebSettings.model_validate({"max_wait": 5, "max_in_flight": 100_000, **settings}))
         monkeypatch.setattr(admission, "monotonic", lambda: self.now)
 
     def comes(self, number: int) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from loguru import logger
 
-from app.settings import Settings
+from app.settings import WebSettings
 from app.web.gate.auth import warn_of_weak_passwords
 from tests.harness.service import Service
 from tests.harness.sqs_stand_in import SqsStandIn
@@ -37,7 +37,7 @@ def test_credentials_that_can_be_guessed() -> None:
 @pytest.mark.parametrize(("given", "number"), [(STRONG, 0), (STRONG | SHORT, 1), (DEMO, 1)], ids=str)
 def test_which_credentials(warnings: list[str], given: dict[str, str], number: int) -> None:
     """Either pair counts; no warning repeats a password."""
-    warn_of_weak_passwords(Settings.model_validate({"host": "0.0.0.0", **given}))  # noqa: S104  # no socket is bound
+    warn_of_weak_passwords(WebSettings.model_validate({"host": "0.0.0.0", **given}))  # noqa: S104  # no socket is bound
     assert len(warnings) == number
     assert "seven-7" not in "".join(warnings)
 
@@ -45,5 +45,5 @@ def test_which_credentials(warnings: list[str], given: dict[str, str], number: i
 @pytest.mark.parametrize(("host", "number"), [("127.0.0.1", 0), ("localhost", 0), ("::1", 0), ("::", 1), ("*", 1)])
 def test_on_loopback(warnings: list[str], host: str, number: int) -> None:
     """No stranger can guess the credentials of a service that only this machine reaches."""
-    warn_of_weak_passwords(Settings.model_validate({**DEMO, "host": host}))
+    warn_of_weak_passwords(WebSettings.model_validate({**DEMO, "host": host}))
     assert len(warnings) == number

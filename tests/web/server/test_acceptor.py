@@ -16,7 +16,7 @@ import uvloop
 
 from app import open_files
 from app.errors import ConfigurationError
-from app.settings import Settings
+from app.settings import WebSettings
 from app.web.server import listener
 from app.web.server.acceptor import Acceptor
 from app.web.server.connections import LINGER_SECONDS, ConnectionLimits
@@ -169,10 +169,10 @@ def test_too_few_descriptors(files: int, settings: dict[str, object], needed: in
 def test_few_descriptors_for_few_connections(monkeypatch: pytest.MonkeyPatch, wanted: int) -> None:
     """Whoever wants fewer connections needs fewer descriptors."""
     monkeypatch.setattr(open_files, "raise_limit", lambda: 164 + wanted)
-    assert listener.max_connections(Settings(max_connections=wanted)) == wanted
+    assert listener.max_connections(WebSettings(max_connections=wanted)) == wanted
     monkeypatch.setattr(open_files, "raise_limit", lambda: 163 + wanted)
     with pytest.raises(ConfigurationError, match=f"allowed are {164 + wanted}"):
-        listener.max_connections(Settings(max_connections=wanted))
+        listener.max_connections(WebSettings(max_connections=wanted))
 
 
 @pytest.mark.slow

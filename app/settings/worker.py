@@ -1,20 +1,20 @@
-"""Settings of the billing work: the DynamoDB table, Chargebee's API with its limits, and the worker."""
+"""The settings of the worker and of its commands. Release v01, which does the billing work itself, reads them, too."""
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, Field, SecretStr, StringConstraints, field_validator
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from app.errors import ConfigurationError
-from app.settings.queue import QueueUrl, with_host
+from app.settings.process import ProcessSettings, QueueUrl, with_host
 
 
-class BillingSettings(BaseModel):
+class WorkerSettings(ProcessSettings):
     billing_table: str | None = Field(
         None,
         pattern=r"^[A-Za-z0-9_.-]{3,255}$",
-        description="DynamoDB table with billable events, claims on events, and the API rate limit (worker, v01).",
+        description="DynamoDB table with billable events, claims on events, and the API rate limit.",
         json_schema_extra={"allowed": "the name of a table"},
     )
     billing_lease: float = Field(
@@ -80,6 +80,20 @@ class BillingSettings(BaseModel):
     @classmethod
     def _split_ids(cls, value: Any) -> Any:
         return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.chargebee_timeout >= self.billing_lease:
+            raise ValueError(
+                f"APP_CHARGEBEE_TIMEOUT={self.chargebee_timeout:g}: allowed is less than APP_BILLING_LEASE"
+                f" ({self.billing_lease:g}), because otherwise a claim could expire during a call to Chargebee"
+            )
+        if self.sqs_queue_url is not None and self.dead_letter_queue_url == self.sqs_queue_url:
+            raise ValueError(
+                f"APP_DEAD_LETTER_QUEUE_URL={self.dead_letter_queue_url}: allowed is another queue than"
+                " APP_SQS_QUEUE_URL, because otherwise the worker would receive its dead letters again and again"
+            )
+        return self
 
     def require_billing(self) -> None:
         """Raises ConfigurationError if a variable that the billing work needs is not set."""
