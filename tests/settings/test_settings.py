@@ -113,7 +113,7 @@ def test_a_key_that_chargebee_cannot_know(monkeypatch: pytest.MonkeyPatch, wrong
     """A key with white space or other characters that no key has prevents the start; the error hides it."""
     monkeypatch.setenv("APP_CHARGEBEE_API_KEY", wrong)
     with pytest.raises(ConfigurationError) as error:
-        load_settings()
+        load_worker_settings()
     line = "APP_CHARGEBEE_API_KEY=(hidden): allowed is printable ASCII characters without white space"
     assert str(error.value) == line
 
