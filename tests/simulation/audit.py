@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from app.billing.charge_items import charge_key
 from app.billing.charges import Billable
 from app.billing.items import claim_key, invoice_key, number, text
 from app.billing.references import described
 from local.chargebee.invoice import PENDING, StoredInvoice
+from tests.simulation.charged import Charged
+from tests.simulation.documents import Expected
 from tests.simulation.facts import Facts
 from tests.simulation.money import Money
 from tests.simulation.queues import MemoryQueue, StoredMessage, event_id
@@ -18,22 +19,6 @@ from tests.simulation.world import World
 
 # After this number of virtual seconds without the end, a run makes no progress.
 LONGEST = 4 * 3600.0
-
-
-@dataclass(frozen=True)
-class Expected:
-    """An invoice, and the events of which at least one closes the invoice.
-
-    `billables`: the billable events of the customer in the invoice's period. If `shared` is set, another invoice of the
-    customer may have charged them. If `missing` is set, Chargebee has no such invoice.
-    """
-
-    invoice_id: str
-    customer_id: str
-    billables: tuple[Billable, ...]
-    events: tuple[str, ...]
-    shared: bool = False
-    missing: bool = False
 
 
 class Audit:
@@ -46,7 +31,8 @@ class Audit:
         self, world: World, expected: Mapping[str, Expected], facts: Facts, source: MemoryQueue, dead: MemoryQueue
     ) -> None:
         self._world, self._expected, self._facts = world, expected, facts
-        self._money = Money(world, facts, dead)
+        self._charged = Charged(world, facts)
+        self._money = Money(world, facts, dead, self._charged)
         self._source, self._dead = source, dead
         self._events = {event for one in expected.values() if not one.missing for event in one.events}
         self._closable = [one for one in expected.values() if not one.missing]
@@ -57,7 +43,7 @@ class Audit:
         """Checks an invoice after Chargebee has executed a call."""
         if not self._facts.acted:
             self._changed_alone(request, invoice)
-        self._money.changed(request, invoice)
+        self._charged.changed(request, invoice)
 
     def _changed_alone(self, request: Request, invoice: StoredInvoice) -> None:
         expected = self._expected[invoice.id]

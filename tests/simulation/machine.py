@@ -17,7 +17,8 @@ from tests.simulation.calls import Fault
 from tests.simulation.commands import reconcile_missing, redrive_all
 from tests.simulation.processes import State
 from tests.simulation.queues import newest, oldest
-from tests.simulation.scenarios import SAFE_WITH_OTHER_KEYS, UNLIMITED, Run, Scenario
+from tests.simulation.run import Run
+from tests.simulation.scenarios import SAFE_WITH_OTHER_KEYS, UNLIMITED, Scenario
 from tests.simulation.steps import Kind, Step, Violation
 
 MOST_FAULTS, MOST_WORKERS, MOST_COMMANDS = 4, 4, 2
