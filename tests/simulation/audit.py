@@ -50,7 +50,7 @@ class Audit:
         charges = Counter(one for other in self._invoices(expected.customer_id) for one in _charges(other))
         wanted = Counter((described(one), one.amount) for one in expected.billables)
         if charges - wanted:
-            raise Violation(f"charged twice, the last time on {invoice.id}: {', '.join(_names(charges - wanted))}")
+            raise Violation(f"{invoice.id} charges usage again: {', '.join(_names(charges - wanted))}")
         if request.operation == "close":
             own = [one for one in expected.billables if not expected.shared or self._has_reserved(expected, one)]
             missing = Counter((described(one), one.amount) for one in own) - Counter(_charges(invoice))
@@ -61,7 +61,7 @@ class Audit:
 
     def limited(self) -> None:
         """Raises Violation, because Chargebee has rejected a call that exceeds the rate limit."""
-        raise Violation("more calls than the limit in a minute")
+        raise Violation("Chargebee gets more calls in a minute than its limit allows")
 
     def deleted(self, queue: MemoryQueue, message: StoredMessage) -> None:
         """Checks that the event of a deleted message is done, or that another message has the body of a poison."""
@@ -79,10 +79,10 @@ class Audit:
     def check(self) -> None:
         """Checks what must hold after every step."""
         if self._world.now > LONGEST:
-            raise Violation(f"no progress: the run has not ended after {LONGEST:.0f} s")
+            raise Violation(f"the run has not ended after {LONGEST:.0f} s")
         done = {event for event in self._events if self._is_done(event)}
         if self._done - done:
-            raise Violation(f"{', '.join(self._done - done)} was done, and is no longer")
+            raise Violation(f"{', '.join(self._done - done)} was done, and is not done any more")
         self._done = done
         if self._facts.acted:
             self._money.check()
@@ -92,9 +92,8 @@ class Audit:
                 raise Violation(f"an event of {one.invoice_id} is done, but the invoice is pending")
             self._check_version(one)
         for message in self._dead.messages.values():
-            reason = message.attributes.get("reason", {}).get("StringValue")
-            if event_id(message) in self._events or not reason:
-                raise Violation(f"{event_id(message)} is in the dead-letter queue: {reason}")
+            if event_id(message) in self._events or not message.reason:
+                raise Violation(f"{event_id(message)} is in the dead-letter queue, with the reason {message.reason}")
 
     def check_end(self) -> None:
         """Checks what must hold when every message has ended."""
@@ -103,7 +102,7 @@ class Audit:
             return
         for one in self._closable:
             if len(self._invoice(one).closes) != 1:
-                raise Violation(f"{one.invoice_id} has {len(self._invoice(one).closes)} closes")
+                raise Violation(f"{one.invoice_id} was closed {len(self._invoice(one).closes)} times")
             charged = Counter(charge for invoice in self._invoices(one.customer_id) for charge in _charges(invoice))
             if charged != Counter((described(billable), billable.amount) for billable in one.billables):
                 raise Violation(f"{one.customer_id} has the charges {', '.join(_names(charged))}")

@@ -49,7 +49,7 @@ class Charged:
             on_it = {line.usage for line in self.lines() if line.invoice is invoice}
             for usage, charge in self._charges():
                 if text(charge, "invoice_id") == invoice.id and charge["amount"]["N"] != "0" and usage not in on_it:
-                    raise Violation(f"{invoice.id} is closed before its charge of {usage[1]}")
+                    raise Violation(f"{invoice.id} is closed before the usage {usage[1]} is charged")
 
     def require_once(self) -> None:
         """Raises Violation if usage has two charges. What a person has edited may be charged again after a kill."""
@@ -57,7 +57,7 @@ class Charged:
         counted = Counter(line.usage for line in lines if not (line.edited and self._was_interrupted()))
         for line in lines:
             if counted[line.usage] > 1:
-                raise Violation(f"charged twice, on the invoices of {line.usage[0]}: {line.usage[1]}")
+                raise Violation(f"the usage {line.usage[1]} is charged twice on the invoices of {line.usage[0]}")
 
     def _was_interrupted(self) -> bool:
         return any(one.what in INTERRUPTS for one in self._world.trace)
@@ -72,16 +72,16 @@ class Charged:
             if (described(one), one.amount) == (charge.description, charge.amount):
                 self._require_own(one, invoice, self._facts.written[usage])
                 return usage
-        raise Violation(f"charged without a reservation, on {invoice.id}: {charge.description} of {charge.amount}")
+        raise Violation(f"{invoice.id} charges usage without a reservation: {charge.description} of {charge.amount}")
 
     def _require_own(self, one: Billable, invoice: StoredInvoice, written: list[Billable]) -> None:
         """Raises Violation unless the writer has written the usage so, in the currency of the invoice and for it."""
         if all(differs(version, one) for version in written):
-            raise Violation(f"{one.reference} is charged as nobody has written it: {one.amount} {one.currency}")
+            raise Violation(f"{one.reference} is charged with {one.amount}, which its writer has never written")
         if one.currency not in (None, CURRENCY):
             raise Violation(f"{one.reference} in {one.currency} is charged on an invoice in {CURRENCY}")
         if one.subscription_id not in invoice.terms:
-            raise Violation(f"{one.reference} of {one.subscription_id} is charged on {invoice.id}")
+            raise Violation(f"{one.reference} of the subscription {one.subscription_id} is charged on {invoice.id}")
 
     def lines(self) -> Iterator[Line]:
         """Yields the charges of usage on all invoices that are not void."""

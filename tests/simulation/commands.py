@@ -62,8 +62,11 @@ def check_recovery(run: Run) -> None:
                 run.check()
         run.audit.check_end()
         seen.append(run.shown())
-    if seen[0] != seen[1]:
-        raise Violation(f"a later run of the commands changes {set(seen[0]) ^ set(seen[1])}")
+    first, second = seen
+    for name in sorted(first.keys() | second.keys()):
+        before, after = first.get(name), second.get(name)
+        if before != after:
+            raise Violation(f"a second run of the commands changes {name} from {before} to {after}")
 
 
 def _queue(process: Process, name: str) -> ConsumedQueue:

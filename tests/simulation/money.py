@@ -36,9 +36,8 @@ class Money:
                 raise Violation(f"the verdict on {event} was {self._judged[event]}, and is {code}")
             self._judged[event] = code
         for message in self._dead.messages.values():
-            reason = message.attributes.get("reason", {}).get("StringValue")
-            if event_id(message) in self._facts.events and reason not in self._facts.verdicts:
-                raise Violation(f"{event_id(message)} is in the dead-letter queue: {reason}")
+            if event_id(message) in self._facts.events and message.reason not in self._facts.verdicts:
+                raise Violation(f"{event_id(message)} is in the dead-letter queue, with the reason {message.reason}")
 
     def check_end(self) -> None:
         """Checks what must hold when every message has ended."""
@@ -54,38 +53,40 @@ class Money:
         listed = sum(group.number for group in report.groups.values())
         unbilled = sum("billed_at" not in self._world.table.find(charge_key(*one)) for one in self._facts.written)
         if listed != unbilled:
-            raise Violation(f"`unbilled` lists {listed} usage events of {unbilled}")
+            raise Violation(f"`unbilled` lists {listed} of {unbilled} usage events that no invoice has")
 
     def _require_end(self, usage: Usage, charge: Item, lines: list[Line]) -> None:
         """Raises Violation unless usage is charged, or something says that it is not."""
         name, invoice_id, closed_as = usage[1], text(charge, "invoice_id"), text(charge, "closed_as")
         if any(not line.edited and invoice_id != line.invoice.id for line in lines):
-            raise Violation(f"{name} is on {lines[0].invoice.id}, and free for another invoice")
+            raise Violation(f"the usage {name} is charged on {lines[0].invoice.id}, but is not reserved for it")
         if invoice_id is None and "reason" in charge:
             event = charge["event_id"]["S"]
             in_part = text(self._world.table.find(claim_key(event)), "outcome") == "closed_in_part"
             in_part &= text(charge, "reason") not in (MISSING, VOIDED, GONE)
             if not (in_part or self._has_verdict(event)):
-                raise Violation(f"{name} is set aside, and {event} says nothing of it")
+                raise Violation(f"the usage {name} is set aside, but neither outcome nor verdict of {event} says so")
         elif closed_as is not None:
             self._require_on_invoice(usage, closed_as, lines)
         elif usage in self._facts.due:
             events = [event for event, one in self._facts.events.items() if invoice_id in (None, one)]
             if not any(self._has_verdict(event) for event in events) and self._was_closed_by_worker(usage):
-                raise Violation(f"{name} is not charged, and no verdict says so")
+                raise Violation(f"the usage {name} is not charged, and no event of its invoice has a verdict")
 
     def _require_on_invoice(self, usage: Usage, closed_as: str, lines: list[Line]) -> None:
         """Raises Violation unless billed usage is on its invoice, or that is void and no other has taken its place."""
         numbered = {one.number or one.id: one for one in self._world.site.site.invoices.values()}
         if not numbered[closed_as].is_void:
             if not lines:
-                raise Violation(f"{usage[1]} is billed on {closed_as}, which has no charge of it")
+                raise Violation(f"the usage {usage[1]} counts as billed on {closed_as}, which has no charge of it")
             return
         for invoice_id in self._facts.regenerated:
             new = numbered.get(invoice_id) or self._world.site.site.invoices[invoice_id]
             events = [event for event, one in self._facts.events.items() if one == invoice_id]
             if new.customer_id == usage[0] and not new.is_void and not any(map(self._has_verdict, events)):
-                raise Violation(f"{usage[1]} is on the void {closed_as}, and not on {invoice_id}")
+                raise Violation(
+                    f"the usage {usage[1]} is on the void {closed_as}, and not on its successor {invoice_id}"
+                )
 
     def _was_closed_by_worker(self, usage: Usage) -> bool:
         """Returns whether the events of an invoice that covers the usage are done without a verdict."""

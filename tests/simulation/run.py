@@ -16,7 +16,7 @@ from tests.simulation.processes import EPOCH, Process
 from tests.simulation.queues import Choose as ChooseMessages
 from tests.simulation.queues import MemoryQueue, MemorySqs, event_id, oldest
 from tests.simulation.scenarios import Scenario
-from tests.simulation.site import MemorySite, Request
+from tests.simulation.site import MemorySite, Request, content_of
 from tests.simulation.workers import CALL_TIMEOUT, DEAD, SOURCE, STALL, middle, work
 from tests.simulation.world import World
 
@@ -56,12 +56,20 @@ class Run:
         self.world.check()
         self.audit.check()
 
-    def shown(self) -> set[str]:
-        """Returns what a command must not change, without times: invoices, what they have, verdicts, dead letters."""
+    def shown(self) -> dict[str, object]:
+        """Returns what a later run of a command must not change, by name and without times."""
         names = ("invoice_id", "closed_as", "reason", "amount", "status", "code", "outcome")
-        items = [(key, *map(item.get, names)) for key, item in self.world.table.items.items() if key[1] != "order"]
-        letters = Counter((event_id(one), str(one.attributes.get("reason"))) for one in self.dead.messages.values())
-        return set(map(repr, (*items, *self.world.site.invoices(), *letters.items())))
+        items = {
+            f"the item {pk} {sk}": [*map(item.get, names)]
+            for (pk, sk), item in self.world.table.items.items()
+            if sk != "order"
+        }
+        invoices = {f"the invoice {one.id}": content_of(one) for one in self.world.site.site.invoices.values()}
+        letters = Counter(
+            f"the number of dead letters of {event_id(one)} with the reason {one.reason}"
+            for one in self.dead.messages.values()
+        )
+        return {**items, **invoices, **letters}
 
     def is_over(self) -> bool:
         """Returns whether every message has ended, and nothing more will happen."""

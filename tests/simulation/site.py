@@ -138,14 +138,14 @@ class MemorySite:
             case "list_invoices" | "list_events":
                 return self.invoices()
         found = (one for one in self.site.invoices.values() if request.invoice_id in (one.id, one.number))
-        return _digest(next(found))
+        return content_of(next(found))
 
     def invoices(self) -> list[object]:
         """Returns the content of all invoices. The invoices of a customer are in the order of their last change."""
-        return [_digest(one) for one in sorted(self.site.invoices.values(), key=lambda one: one.customer_id)]
+        return [content_of(one) for one in sorted(self.site.invoices.values(), key=lambda one: one.customer_id)]
 
 
-def _digest(invoice: StoredInvoice) -> object:
+def content_of(invoice: StoredInvoice) -> object:
     """Returns the content of an invoice, without the random ids of its lines."""
     charges = [(charge.description, charge.amount, charge.idempotency_key) for charge in invoice.charges]
     return invoice.id, invoice.number, invoice.status, invoice.deleted, invoice.added, charges, len(invoice.closes)
