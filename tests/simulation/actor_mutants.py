@@ -83,6 +83,12 @@ ACTOR_MUTANTS = (
         "return None",
     ),
     _mutant(
+        "APP_BILLING_EXEMPT is ignored",
+        "billing/processing.py",
+        "self._clients = Clients(table, chargebee, exempt)",
+        "self._clients = Clients(table, chargebee, frozenset())",
+    ),
+    _mutant(
         "the currency of usage is not compared",
         "billing/selection.py",
         "if billable.currency not in (None, self.currency):",

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from app.billing.charges import Billable
 from tests.simulation import persons
 from tests.simulation.commands import reconcile_missing, redrive_all
-from tests.simulation.documents import OTHER, START, SUBSCRIPTION
+from tests.simulation.documents import EXEMPT, OTHER, START, SUBSCRIPTION
 from tests.simulation.run import Run
 from tests.simulation.steps import Kind, Step, Traced
 
@@ -96,6 +96,7 @@ ACTIONS = (
     Action(PERSON, "edits the line of the plan", persons.pending, persons.edit_plan),
     Action(PERSON, "makes an invoice without a term", persons.pending, persons.make(line_items=persons.ADHOC)),
     Action(PERSON, "makes an invoice that does not recur", persons.pending, persons.make(recurring=False)),
+    Action(PERSON, "makes an exempt invoice", persons.pending, persons.make(subscription_id=EXEMPT)),
     Action(WRITER, "repeats", _first, lambda run, usage: run.put(usage)),
     Action(WRITER, "corrects", _first, _correct),
     Action(WRITER, "adds late usage", _first, _add("late")),

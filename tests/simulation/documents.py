@@ -10,6 +10,7 @@ from tests.simulation.scenarios import Scenario
 
 # The customers have a second subscription, of which no invoice comes.
 SUBSCRIPTION, OTHER = "sub", "other"
+EXEMPT = "exempt"  # the only id in APP_BILLING_EXEMPT
 START, END = EPOCH - 30 * 86_400, EPOCH
 # The events are so old that an invoice that Chargebee does not know will not become known.
 OCCURRED = EPOCH - 3600

@@ -13,6 +13,7 @@ from app.telemetry.observers import Observers
 from app.telemetry.record import unobserved
 from app.worker.consumed_queue import ConsumedQueue
 from app.worker.work import Worker, WorkerLimits
+from tests.simulation.documents import EXEMPT
 from tests.simulation.processes import QUEUE_DEADLINE, TABLE_DEADLINE, Process
 from tests.simulation.scenarios import Scenario
 from tests.simulation.site import SiteSession
@@ -50,4 +51,4 @@ def billing(process: Process, rate: int) -> Billing:
     rate_limit = SharedRateLimit(table, rate)
     session: Any = SiteSession(process.request)
     chargebee = Chargebee(ApiCalls(session, rate_limit, CALL_TIMEOUT, LEASE))
-    return Billing(table, chargebee, process.name, LEASE)
+    return Billing(table, chargebee, process.name, LEASE, frozenset({EXEMPT}))
