@@ -71,6 +71,12 @@ ACTOR_MUTANTS = (
         OVERLAPPING,
     ),
     _mutant(
+        "an invoice that was voided before its end is done",
+        "billing/settlement.py",
+        "if found.status == VOIDED:",
+        "if False:",
+    ),
+    _mutant(
         "an invoice that does not recur is closed",
         "billing/coverage.py",
         "if not invoice.recurring:",

@@ -85,6 +85,7 @@ def _command(start: Callable[[Run], None]) -> Callable[[Run, Any], None]:
 ACTIONS = (
     Action(PERSON, "closes an invoice", persons.pending, persons.close),
     Action(PERSON, "voids an invoice", persons.closed, persons.void),
+    Action(PERSON, "closes and voids an invoice", persons.pending, persons.close_and_void),
     Action(PERSON, "deletes a pending invoice", persons.pending, persons.delete),
     Action(PERSON, "deletes a closed invoice", persons.closed, persons.delete),
     Action(PERSON, "regenerates an invoice", persons.voided, persons.regenerate),

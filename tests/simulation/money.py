@@ -29,6 +29,8 @@ class Money:
             claim = self._world.table.find(claim_key(event))
             invoice = self._world.site.site.invoices.get(invoice_id)
             is_closed = (text(claim, "outcome") or "").startswith("closed")
+            if is_closed and invoice_id in self._facts.seen_void:
+                raise Violation(f"{event} is done, but Chargebee had answered that {invoice_id} is void")
             if is_closed and invoice is not None and invoice.status == PENDING and not invoice.deleted:
                 raise Violation(f"{event} is done, but {invoice_id} is pending")
             code = text(claim, "code") if text(claim, "status") == "failed" else None

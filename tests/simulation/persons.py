@@ -48,6 +48,11 @@ def void(run: Run, invoice: StoredInvoice) -> None:
     run.facts.verdicts |= {VOIDED, GONE}
 
 
+def close_and_void(run: Run, invoice: StoredInvoice) -> None:
+    close(run, invoice)
+    void(run, invoice)
+
+
 def delete(run: Run, invoice: StoredInvoice) -> None:
     Corrections(run.world.site.site).delete(invoice.number or invoice.id, run.world.unix())
     run.facts.verdicts |= {GONE}

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from app.billing.charges import Billable, billable_key
+from app.billing.items import claim_key, text
 from local.chargebee.invoice import StoredInvoice
 from tests.simulation.audit import Audit
 from tests.simulation.documents import OTHER, START, SUBSCRIPTION, Expected, event_of, expected_of, item_of
@@ -35,6 +36,7 @@ class Run:
         self.audit = Audit(world, {one.invoice_id: one for one in expected}, self.facts, source, dead)
         notified = (self._changed, self.audit.limited)
         world.site = MemorySite(scenario.rate, world.unix, *notified, scenario.key_seconds, renumber=scenario.renumber)
+        world.site.on_void = self._see_void
         world.sqs = MemorySqs(lambda: world.now, self.audit.deleted, choose)
         self.source, self.dead = world.sqs.add(source), world.sqs.add(dead)
         world.site.site.subscriptions.put({"id": OTHER, "customer_id": "cus_0", "status": "active"})
@@ -89,6 +91,12 @@ class Run:
             late = replace(late, customer_id=invoice.customer_id)
             if not self.world.table.find(billable_key(invoice.customer_id, late)):
                 self.put(late)
+
+    def _see_void(self, invoice_id: str) -> None:
+        """Notes that Chargebee has shown a void invoice to a worker, unless the work was done before."""
+        claims = [claim_key(event) for event, one in self.facts.events.items() if one == invoice_id]
+        if all(text(self.world.table.find(claim), "status") != "done" for claim in claims):
+            self.facts.seen_void.add(invoice_id)
 
     def put(self, usage: Billable, *, due: bool = False) -> None:
         """Puts a usage event, as its writer does. `due`: an invoice that is still to come covers it."""

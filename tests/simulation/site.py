@@ -12,7 +12,7 @@ import orjson
 
 from local.chargebee import api_errors
 from local.chargebee.api_errors import ApiError
-from local.chargebee.invoice import StoredInvoice
+from local.chargebee.invoice import VOIDED, StoredInvoice
 from local.chargebee.limits import IdempotencyKeys, RateLimit
 from local.chargebee.operations import Site
 
@@ -78,6 +78,7 @@ class MemorySite:
         self.locked: dict[str, str | None] = {}  # the idempotency key of the call that is at work, by invoice
         self._keys = IdempotencyKeys()
         self._until: dict[str, float] = {}
+        self.on_void: Callable[[str], None] = lambda _: None  # receives the id of a void invoice in an answer
         self._unix, self._on_change, self._on_limit = unix, on_change, on_limit
         self._key_seconds, self._renumber = key_seconds, renumber
 
@@ -86,6 +87,7 @@ class MemorySite:
             self._count()
             body = self._perform(request)
             digest = self._seen(request, body)
+            self._notice_void(request)
             return Answer(200, {}, body, digest)
         except ApiError as error:
             return Answer(
@@ -129,6 +131,13 @@ class MemorySite:
         self._until[request.key] = at + self._key_seconds
         self._on_change(request, self.site.invoices[request.invoice_id])
         return done
+
+    def _notice_void(self, request: Request) -> None:
+        listed = request.operation == "list_invoices"
+        asked = request.params["customer_id[is]"] if listed else request.invoice_id
+        for one in self.site.invoices.values():
+            if one.status == VOIDED and asked in (one.id, one.number, one.customer_id) and not request.changes:
+                self.on_void(one.id)
 
     def _seen(self, request: Request, body: bytes) -> object:
         """Returns what identifies the content of an answer."""
