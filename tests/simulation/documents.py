@@ -33,8 +33,10 @@ class Expected:
 
 
 def event_of(event: str, expected: Expected, version: int) -> dict[str, Any]:
-    """Returns the body of a pending_invoice_created."""
-    line = {"date_from": START, "date_to": END, "unit_amount": 100, "is_taxed": False, "description": "Plan"}
+    """Returns the body of a pending_invoice_created. Its two lines cover the period together."""
+    line = {"unit_amount": 100, "is_taxed": False, "description": "Plan"}
+    plan = {"id": f"li_{expected.invoice_id}", "date_from": START, "date_to": END - 1}
+    addon = {"id": f"li_{expected.invoice_id}_addon", "date_from": START + 1, "date_to": END}
     invoice = {
         "id": expected.invoice_id,
         "customer_id": expected.customer_id,
@@ -48,7 +50,10 @@ def event_of(event: str, expected: Expected, version: int) -> dict[str, Any]:
         "term_finalized": True,
         "is_gifted": False,
         "resource_version": version,
-        "line_items": [{**line, "id": f"li_{expected.invoice_id}", "entity_type": "plan_item_price"}],
+        "line_items": [
+            {**line, **plan, "entity_type": "plan_item_price"},
+            {**line, **addon, "entity_type": "addon_item_price"},
+        ],
     }
     return {
         "id": event,
@@ -63,11 +68,11 @@ def event_of(event: str, expected: Expected, version: int) -> dict[str, Any]:
 
 
 def expected_of(invoice: int, events: int, scenario: Scenario) -> Expected:
-    """Returns the scenario's invoice of this number, which has `events` events."""
+    """Returns the scenario's invoice of this number, which has `events` events. The first usage is the latest."""
     customer = 0 if scenario.overlapping else invoice
     billables = tuple(
         Billable(
-            *(f"b{customer}-{one}", 100 + one, f"Usage {one}", START + one),
+            *(f"b{customer}-{one}", 100 + one, f"Usage {one}", START + one if one else END),
             customer_id=f"cus_{customer}",
             subscription_id=SUBSCRIPTION,
         )
