@@ -82,7 +82,7 @@ class SimulationMachine(RuleBasedStateMachine):
     @rule(event=st.integers(0, 5))
     def an_event_is_delivered_again(self, event: int) -> None:
         bodies = self.run.bodies
-        self.run.source.send(bodies[event % len(bodies)], {}, self.run.world.now)
+        self.run.send(bodies[event % len(bodies)])
 
     @precondition(lambda self: self.workers < MOST_WORKERS)
     @rule()

@@ -15,7 +15,7 @@ from tests.simulation.documents import OTHER, START, SUBSCRIPTION, Expected, eve
 from tests.simulation.facts import Facts, Usage
 from tests.simulation.processes import EPOCH, Process
 from tests.simulation.queues import Choose as ChooseMessages
-from tests.simulation.queues import MemoryQueue, MemorySqs, event_id, oldest
+from tests.simulation.queues import MemoryQueue, MemorySqs, StoredMessage, event_id, oldest
 from tests.simulation.scenarios import Scenario
 from tests.simulation.site import MemorySite, Request, content_of
 from tests.simulation.workers import CALL_TIMEOUT, DEAD, SOURCE, STALL, middle, work
@@ -118,8 +118,13 @@ class Run:
         body["content"]["invoice"] |= changes
         self.world.site.site.register({"event": body}, self.world.unix())
         self.facts.events[expected.events[0]] = invoice_id
-        self.source.send(orjson.dumps(body).decode(), {}, self.world.now)
+        self.send(orjson.dumps(body).decode())
         return invoice_id
+
+    def send(self, body: str) -> StoredMessage:
+        """Enqueues the message of an event, as the webhook does."""
+        event = {"DataType": "String", "StringValue": str(orjson.loads(body)["id"])}
+        return self.source.send(body, {"event_id": event}, self.world.now)
 
     def _is_covered(self, usage: Usage) -> bool:
         newest = self.facts.written[usage][-1]
@@ -136,4 +141,4 @@ class Run:
                 world.site.site.register({"event": body}, EPOCH)
             self.bodies.append(orjson.dumps(body).decode())
             for _ in range(self.scenario.copies):
-                self.source.send(self.bodies[-1], {}, world.now).visible_at += number * self.scenario.delay
+                self.send(self.bodies[-1]).visible_at += number * self.scenario.delay
