@@ -1,4 +1,4 @@
-"""Who acts beside the workers: a person, the service that writes usage, and the commands `reconcile` and `redrive`.
+"""Who acts beside the workers: a person, the writer of usage, SQS, and the commands `reconcile` and `redrive`.
 
 An action is one step that the scheduler may take between any two calls. A command is a process: its action starts it.
 """
@@ -14,7 +14,7 @@ from tests.simulation.documents import EXEMPT, OTHER, START, SUBSCRIPTION
 from tests.simulation.run import Run
 from tests.simulation.steps import Kind, Step, Traced
 
-PERSON, WRITER, RECONCILE, REDRIVE = "a person", "the writer", "reconcile", "redrive"
+PERSON, WRITER, SQS, RECONCILE, REDRIVE = "a person", "the writer", "SQS", "reconcile", "redrive"
 
 
 class Action(NamedTuple):
@@ -70,6 +70,15 @@ def _anything(run: Run) -> Run:
     return run
 
 
+def _message(run: Run) -> str | None:
+    return next(iter(run.source.messages), None)
+
+
+def _drop(run: Run, message: str) -> None:
+    del run.source.messages[message]
+    run.facts.dropped.add(message)
+
+
 def _dead_letter(run: Run) -> object:
     return next(iter(run.dead.messages), None)
 
@@ -105,6 +114,7 @@ ACTIONS = (
     Action(WRITER, "adds usage of another subscription", _first, _add("other", subscription_id=OTHER)),
     Action(WRITER, "adds usage of no subscription", _first, _add("none", subscription_id=None)),
     Action(WRITER, "adds a negative amount", _first, _add("odd", -50)),
+    Action(SQS, "drops a message at the end of its retention period", _message, _drop),
     Action(RECONCILE, "runs", _anything, _command(reconcile_missing)),
     Action(REDRIVE, "runs", _dead_letter, _command(redrive_all)),
 )

@@ -47,7 +47,7 @@ class Charged:
             self.require_once()
         elif self._facts.acted:
             on_it = {line.usage for line in self.lines() if line.invoice is invoice}
-            for usage, charge in self._charges():
+            for usage, charge in self.items():
                 if text(charge, "invoice_id") == invoice.id and charge["amount"]["N"] != "0" and usage not in on_it:
                     raise Violation(f"{invoice.id} is closed before the usage {usage[1]} is charged")
 
@@ -65,7 +65,7 @@ class Charged:
     def _reserved(self, invoice: StoredInvoice) -> Usage:
         """Returns the usage of the invoice's last charge. Raises Violation unless it is reserved as it was written."""
         charge = invoice.charges[-1]
-        for usage, item in self._charges():
+        for usage, item in self.items():
             if text(item, "invoice_id") != invoice.id:
                 continue
             one = read(usage[0], item)
@@ -91,7 +91,8 @@ class Charged:
                     usage, added = self._added[charge.id]
                     yield Line(usage, invoice, (charge.amount, charge.description) != (added.amount, added.description))
 
-    def _charges(self) -> Iterator[tuple[Usage, Item]]:
+    def items(self) -> Iterator[tuple[Usage, Item]]:
+        """Yields the items of usage that an invoice has."""
         for (pk, sk), item in self._world.table.items.items():
             if sk.startswith((CHARGE, USAGE)) and "amount" in item and "invoice_id" in item:
                 yield (pk.removeprefix("customer#"), suffix_of(item)), item

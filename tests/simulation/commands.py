@@ -60,6 +60,7 @@ def check_recovery(run: Run) -> None:
             while not run.is_over():
                 run.world.take(run.world.steps(0, 0)[0])
                 run.check()
+        run.facts.dropped.clear()
         run.audit.check_end()
         seen.append(run.shown())
     first, second = seen

@@ -37,12 +37,24 @@ class Money:
             if self._judged.get(event) not in (None, code):
                 raise Violation(f"the verdict on {event} was {self._judged[event]}, and is {code}")
             self._judged[event] = code
+            if code is not None:
+                self._require_free(event, invoice_id)
         for message in self._dead.messages.values():
             if event_id(message) in self._facts.events and message.reason not in self._facts.verdicts:
                 raise Violation(f"{event_id(message)} is in the dead-letter queue, with the reason {message.reason}")
 
+    def _require_free(self, event: str, invoice_id: str) -> None:
+        """Raises Violation if an invoice whose event has a binding verdict keeps usage that is not billed on it."""
+        for usage, charge in self._charged.items():
+            if text(charge, "invoice_id") == invoice_id and "billed_at" not in charge:
+                raise Violation(
+                    f"{event} has a verdict, but {invoice_id} keeps the usage {usage[1]}, which is not billed"
+                )
+
     def check_end(self) -> None:
-        """Checks what must hold when every message has ended."""
+        """Checks what must hold when every message has ended, and `reconcile` has enqueued what SQS has dropped."""
+        if self._facts.dropped:
+            return
         self._charged.require_once()
         for event in self._facts.events:
             if text(self._world.table.find(claim_key(event)), "status") != "done" and not self._has_verdict(event):

@@ -39,8 +39,12 @@ def charged(run: Run) -> StoredInvoice | None:
 
 
 def close(run: Run, invoice: StoredInvoice) -> None:
-    run.world.site.site.close(invoice.id, None, run.world.unix(), renumber=run.scenario.renumber)
+    _close(run, invoice)
     run.facts.verdicts |= {MISSING, GONE}
+
+
+def _close(run: Run, invoice: StoredInvoice) -> None:
+    run.world.site.site.close(invoice.id, None, run.world.unix(), renumber=run.scenario.renumber)
 
 
 def void(run: Run, invoice: StoredInvoice) -> None:
@@ -49,7 +53,7 @@ def void(run: Run, invoice: StoredInvoice) -> None:
 
 
 def close_and_void(run: Run, invoice: StoredInvoice) -> None:
-    close(run, invoice)
+    _close(run, invoice)
     void(run, invoice)
 
 
