@@ -37,7 +37,7 @@ def main(bound: int, others: int, mutants: bool, examples: int | None, seed: int
         return
     bounds = [(one, Bound(bound if one is TWICE else min(bound, others))) for one in SCENARIOS]
     bounds += [(one, Bound(0, 0, 1)) for one in SCENARIOS if others or one.name in WITH_ACTORS]
-    bounds += [(BESIDE, Bound(0, 1, 1)), (BESIDE, Bound(0, 0, 2))] if others else []
+    bounds += [(BESIDE, Bound(*most)) for most in ((0, 1, 1), (0, 0, 2), (1, 0, 1))] if others else []
     bounds = [one for one in bounds if only in one[0].name]
     sys.exit(bool(report.search_all(bounds, processes)))
 

@@ -71,6 +71,12 @@ ACTOR_MUTANTS = (
         OVERLAPPING,
     ),
     _mutant(
+        "an invoice that was voided before its end is done",
+        "billing/settlement.py",
+        "if found.status == VOIDED:",
+        "if False:",
+    ),
+    _mutant(
         "an invoice that does not recur is closed",
         "billing/coverage.py",
         "if not invoice.recurring:",
@@ -81,6 +87,12 @@ ACTOR_MUTANTS = (
         "billing/coverage.py",
         "return None if covered else NO_TERM_LINE",
         "return None",
+    ),
+    _mutant(
+        "APP_BILLING_EXEMPT is ignored",
+        "billing/processing.py",
+        "self._clients = Clients(table, chargebee, exempt)",
+        "self._clients = Clients(table, chargebee, frozenset())",
     ),
     _mutant(
         "the currency of usage is not compared",

@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from app.billing.charge_items import charge_key
 from app.billing.charges import Billable
 from app.billing.items import claim_key, invoice_key, number, text
 from app.billing.references import described
+from app.worker.dead_letters import REASON_ATTRIBUTES
 from local.chargebee.invoice import PENDING, StoredInvoice
+from tests.simulation.charged import Charged
+from tests.simulation.documents import Expected
 from tests.simulation.facts import Facts
 from tests.simulation.money import Money
 from tests.simulation.queues import MemoryQueue, StoredMessage, event_id
@@ -18,22 +20,7 @@ from tests.simulation.world import World
 
 # After this number of virtual seconds without the end, a run makes no progress.
 LONGEST = 4 * 3600.0
-
-
-@dataclass(frozen=True)
-class Expected:
-    """An invoice, and the events of which at least one closes the invoice.
-
-    `billables`: the billable events of the customer in the invoice's period. If `shared` is set, another invoice of the
-    customer may have charged them. If `missing` is set, Chargebee has no such invoice.
-    """
-
-    invoice_id: str
-    customer_id: str
-    billables: tuple[Billable, ...]
-    events: tuple[str, ...]
-    shared: bool = False
-    missing: bool = False
+REASON = frozenset(REASON_ATTRIBUTES)  # what a dead letter has, and the message of an event has not
 
 
 class Audit:
@@ -46,7 +33,8 @@ class Audit:
         self, world: World, expected: Mapping[str, Expected], facts: Facts, source: MemoryQueue, dead: MemoryQueue
     ) -> None:
         self._world, self._expected, self._facts = world, expected, facts
-        self._money = Money(world, facts, dead)
+        self._charged = Charged(world, facts)
+        self._money = Money(world, facts, dead, self._charged)
         self._source, self._dead = source, dead
         self._events = {event for one in expected.values() if not one.missing for event in one.events}
         self._closable = [one for one in expected.values() if not one.missing]
@@ -57,14 +45,14 @@ class Audit:
         """Checks an invoice after Chargebee has executed a call."""
         if not self._facts.acted:
             self._changed_alone(request, invoice)
-        self._money.changed(request, invoice)
+        self._charged.changed(request, invoice)
 
     def _changed_alone(self, request: Request, invoice: StoredInvoice) -> None:
         expected = self._expected[invoice.id]
         charges = Counter(one for other in self._invoices(expected.customer_id) for one in _charges(other))
         wanted = Counter((described(one), one.amount) for one in expected.billables)
         if charges - wanted:
-            raise Violation(f"charged twice, the last time on {invoice.id}: {', '.join(_names(charges - wanted))}")
+            raise Violation(f"{invoice.id} charges usage again: {', '.join(_names(charges - wanted))}")
         if request.operation == "close":
             own = [one for one in expected.billables if not expected.shared or self._has_reserved(expected, one)]
             missing = Counter((described(one), one.amount) for one in own) - Counter(_charges(invoice))
@@ -75,7 +63,7 @@ class Audit:
 
     def limited(self) -> None:
         """Raises Violation, because Chargebee has rejected a call that exceeds the rate limit."""
-        raise Violation("more calls than the limit in a minute")
+        raise Violation("Chargebee gets more calls in a minute than its limit allows")
 
     def deleted(self, queue: MemoryQueue, message: StoredMessage) -> None:
         """Checks that the event of a deleted message is done, or that another message has the body of a poison."""
@@ -84,8 +72,11 @@ class Audit:
         is_done = text(self._world.table.find(claim_key(event)), "status") == "done"
         may_be_dead = event not in self._events or (self._facts.acted and not is_done)
         if queue is self._dead or (may_be_dead and not is_done):
-            if not any(one.body == message.body for one in others):
-                raise Violation(f"{message.id} is deleted, and no queue has the body")
+            if not any(
+                one.body == message.body and message.attributes.keys() - REASON <= one.attributes.keys()
+                for one in others
+            ):
+                raise Violation(f"{message.id} is deleted, and no queue has its body with its attributes")
             return
         if not is_done:
             raise Violation(f"{message.id} is deleted, but {event} is not done")
@@ -93,10 +84,10 @@ class Audit:
     def check(self) -> None:
         """Checks what must hold after every step."""
         if self._world.now > LONGEST:
-            raise Violation(f"no progress: the run has not ended after {LONGEST:.0f} s")
+            raise Violation(f"the run has not ended after {LONGEST:.0f} s")
         done = {event for event in self._events if self._is_done(event)}
         if self._done - done:
-            raise Violation(f"{', '.join(self._done - done)} was done, and is no longer")
+            raise Violation(f"{', '.join(self._done - done)} was done, and is not done any more")
         self._done = done
         if self._facts.acted:
             self._money.check()
@@ -106,9 +97,8 @@ class Audit:
                 raise Violation(f"an event of {one.invoice_id} is done, but the invoice is pending")
             self._check_version(one)
         for message in self._dead.messages.values():
-            reason = message.attributes.get("reason", {}).get("StringValue")
-            if event_id(message) in self._events or not reason:
-                raise Violation(f"{event_id(message)} is in the dead-letter queue: {reason}")
+            if event_id(message) in self._events or not message.reason:
+                raise Violation(f"{event_id(message)} is in the dead-letter queue, with the reason {message.reason}")
 
     def check_end(self) -> None:
         """Checks what must hold when every message has ended."""
@@ -117,7 +107,7 @@ class Audit:
             return
         for one in self._closable:
             if len(self._invoice(one).closes) != 1:
-                raise Violation(f"{one.invoice_id} has {len(self._invoice(one).closes)} closes")
+                raise Violation(f"{one.invoice_id} was closed {len(self._invoice(one).closes)} times")
             charged = Counter(charge for invoice in self._invoices(one.customer_id) for charge in _charges(invoice))
             if charged != Counter((described(billable), billable.amount) for billable in one.billables):
                 raise Violation(f"{one.customer_id} has the charges {', '.join(_names(charged))}")

@@ -13,8 +13,11 @@ from app.telemetry.record import unobserved
 from app.worker.consumed_queue import ConsumedQueue
 from app.worker.one_by_one import move_one_by_one
 from app.worker.reconcile import filters, reconcile
+from tests.simulation.documents import OCCURRED
 from tests.simulation.processes import QUEUE_DEADLINE, Process
-from tests.simulation.scenarios import DEAD, OCCURRED, SOURCE, Run, billing, middle
+from tests.simulation.run import Run
+from tests.simulation.steps import Violation
+from tests.simulation.workers import DEAD, SOURCE, billing, middle
 
 WANTED = frozenset({PENDING_INVOICE_CREATED})
 
@@ -46,6 +49,25 @@ def reconcile_missing(run: Run) -> None:
         await reconcile(events, work.known, send, wanted=WANTED, fifo=False, progress=lambda _: None)
 
     _start(run, "reconcile", main)
+
+
+def check_recovery(run: Run) -> None:
+    """Runs the commands after the end, and again. Raises Violation if the second time changes something."""
+    seen = []
+    for _ in range(2):
+        for start in (redrive_all, reconcile_missing):
+            start(run)
+            while not run.is_over():
+                run.world.take(run.world.steps(0, 0)[0])
+                run.check()
+        run.facts.dropped.clear()
+        run.audit.check_end()
+        seen.append(run.shown())
+    first, second = seen
+    for name in sorted(first.keys() | second.keys()):
+        before, after = first.get(name), second.get(name)
+        if before != after:
+            raise Violation(f"a second run of the commands changes {name} from {before} to {after}")
 
 
 def _queue(process: Process, name: str) -> ConsumedQueue:

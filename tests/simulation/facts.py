@@ -17,6 +17,8 @@ class Facts:
     - `acted`: whether an actor has acted; `verdicts`: the codes of the dead letters that the actions explain.
     - `events`: the invoice of each event; `written`: all versions of each usage event.
     - `due`: the usage that was there before the event of an invoice that covers it.
+    - `seen_void`: the invoices that Chargebee has shown as void to a worker before any of their events was done.
+    - `dropped`: the messages that SQS has dropped since the last `reconcile`.
     - `kept`: the invoices that the worker must leave alone; `regenerated`: the invoices in place of void ones.
     """
 
@@ -27,6 +29,8 @@ class Facts:
     due: set[Usage] = field(default_factory=set)
     kept: set[str] = field(default_factory=set)
     regenerated: set[str] = field(default_factory=set)
+    seen_void: set[str] = field(default_factory=set)
+    dropped: set[str] = field(default_factory=set)
 
     def write(self, usage: Billable, *, due: bool) -> None:
         """Notes that the writer has put the usage event. `due`: an invoice that is still to come covers it."""
@@ -37,4 +41,5 @@ class Facts:
 
     def key(self) -> object:
         """Returns what the invariants of the future depend on."""
-        return self.acted, sorted(self.verdicts), sorted(self.due), sorted(self.kept), sorted(self.regenerated)
+        ids = self.verdicts, self.kept, self.regenerated, self.seen_void, self.dropped
+        return self.acted, sorted(self.due), [sorted(one) for one in ids]

@@ -3,57 +3,25 @@
 The exceptions are those of "What happens beside" in app/billing/README.md, and no others.
 """
 
-from collections import Counter
-from collections.abc import Iterator
-from typing import NamedTuple
-
-from app.billing.charge_items import CHARGE, USAGE, charge_key, differs, read, suffix_of
-from app.billing.charges import Billable
+from app.billing.charge_items import USAGE, charge_key
 from app.billing.items import Item, claim_key, text
-from app.billing.references import described
 from app.billing.unbilled import Report
-from local.chargebee.charge import Charge
-from local.chargebee.invoice import PENDING, StoredInvoice
-from tests.simulation.calls import Fault
+from local.chargebee.invoice import PENDING
+from tests.simulation.charged import Charged, Line
 from tests.simulation.facts import GONE, MISSING, VOIDED, Facts, Usage
 from tests.simulation.queues import MemoryQueue, event_id
-from tests.simulation.site import Request
 from tests.simulation.steps import Violation
 from tests.simulation.world import World
 
-CURRENCY = "EUR"
 LATER = 10**11
-INTERRUPTS = frozenset(Fault) - {Fault.REPEATED}
-
-
-class Line(NamedTuple):
-    """A charge of usage on an invoice. `edited`: whether a person has changed the charge."""
-
-    usage: Usage
-    invoice: StoredInvoice
-    edited: bool
 
 
 class Money:
     """Checks the money of one run. `dead`: the dead-letter queue."""
 
-    def __init__(self, world: World, facts: Facts, dead: MemoryQueue) -> None:
-        self._world, self._facts, self._dead = world, facts, dead
-        self._added: dict[str, tuple[Usage, Charge]] = {}  # by the id of the line
+    def __init__(self, world: World, facts: Facts, dead: MemoryQueue, charged: Charged) -> None:
+        self._world, self._facts, self._dead, self._charged = world, facts, dead, charged
         self._judged: dict[str, str | None] = {}
-
-    def changed(self, request: Request, invoice: StoredInvoice) -> None:
-        """Checks an invoice after Chargebee has executed a worker's call."""
-        if invoice.id in self._facts.kept:
-            raise Violation(f"{invoice.id} is to be left alone, and a worker has called {request.operation}")
-        if request.operation == "add_charge":
-            self._added[invoice.charges[-1].id] = self._reserved(invoice), invoice.charges[-1]
-            self._require_once()
-        elif self._facts.acted:
-            on_it = {line.usage for line in self._lines() if line.invoice is invoice}
-            for usage, charge in self._charges():
-                if text(charge, "invoice_id") == invoice.id and charge["amount"]["N"] != "0" and usage not in on_it:
-                    raise Violation(f"{invoice.id} is closed before its charge of {usage[1]}")
 
     def check(self) -> None:
         """Checks what must hold after every step."""
@@ -61,24 +29,37 @@ class Money:
             claim = self._world.table.find(claim_key(event))
             invoice = self._world.site.site.invoices.get(invoice_id)
             is_closed = (text(claim, "outcome") or "").startswith("closed")
+            if is_closed and invoice_id in self._facts.seen_void:
+                raise Violation(f"{event} is done, but Chargebee had answered that {invoice_id} is void")
             if is_closed and invoice is not None and invoice.status == PENDING and not invoice.deleted:
                 raise Violation(f"{event} is done, but {invoice_id} is pending")
             code = text(claim, "code") if text(claim, "status") == "failed" else None
             if self._judged.get(event) not in (None, code):
                 raise Violation(f"the verdict on {event} was {self._judged[event]}, and is {code}")
             self._judged[event] = code
+            if code is not None:
+                self._require_free(event, invoice_id)
         for message in self._dead.messages.values():
-            reason = message.attributes.get("reason", {}).get("StringValue")
-            if event_id(message) in self._facts.events and reason not in self._facts.verdicts:
-                raise Violation(f"{event_id(message)} is in the dead-letter queue: {reason}")
+            if event_id(message) in self._facts.events and message.reason not in self._facts.verdicts:
+                raise Violation(f"{event_id(message)} is in the dead-letter queue, with the reason {message.reason}")
+
+    def _require_free(self, event: str, invoice_id: str) -> None:
+        """Raises Violation if an invoice whose event has a binding verdict keeps usage that is not billed on it."""
+        for usage, charge in self._charged.items():
+            if text(charge, "invoice_id") == invoice_id and "billed_at" not in charge:
+                raise Violation(
+                    f"{event} has a verdict, but {invoice_id} keeps the usage {usage[1]}, which is not billed"
+                )
 
     def check_end(self) -> None:
-        """Checks what must hold when every message has ended."""
-        self._require_once()
+        """Checks what must hold when every message has ended, and `reconcile` has enqueued what SQS has dropped."""
+        if self._facts.dropped:
+            return
+        self._charged.require_once()
         for event in self._facts.events:
             if text(self._world.table.find(claim_key(event)), "status") != "done" and not self._has_verdict(event):
                 raise Violation(f"{event} is neither done nor a dead letter at the end")
-        lines, report = list(self._lines()), Report()
+        lines, report = list(self._charged.lines()), Report()
         for usage in self._facts.written:
             charge = self._world.table.find(charge_key(*usage))
             report.add(self._usage(usage), charge, LATER)
@@ -86,88 +67,45 @@ class Money:
         listed = sum(group.number for group in report.groups.values())
         unbilled = sum("billed_at" not in self._world.table.find(charge_key(*one)) for one in self._facts.written)
         if listed != unbilled:
-            raise Violation(f"`unbilled` lists {listed} usage events of {unbilled}")
+            raise Violation(f"`unbilled` lists {listed} of {unbilled} usage events that no invoice has")
 
     def _require_end(self, usage: Usage, charge: Item, lines: list[Line]) -> None:
         """Raises Violation unless usage is charged, or something says that it is not."""
         name, invoice_id, closed_as = usage[1], text(charge, "invoice_id"), text(charge, "closed_as")
         if any(not line.edited and invoice_id != line.invoice.id for line in lines):
-            raise Violation(f"{name} is on {lines[0].invoice.id}, and free for another invoice")
+            raise Violation(f"the usage {name} is charged on {lines[0].invoice.id}, but is not reserved for it")
         if invoice_id is None and "reason" in charge:
             event = charge["event_id"]["S"]
             in_part = text(self._world.table.find(claim_key(event)), "outcome") == "closed_in_part"
             in_part &= text(charge, "reason") not in (MISSING, VOIDED, GONE)
             if not (in_part or self._has_verdict(event)):
-                raise Violation(f"{name} is set aside, and {event} says nothing of it")
+                raise Violation(f"the usage {name} is set aside, but neither outcome nor verdict of {event} says so")
         elif closed_as is not None:
             self._require_on_invoice(usage, closed_as, lines)
         elif usage in self._facts.due:
             events = [event for event, one in self._facts.events.items() if invoice_id in (None, one)]
             if not any(self._has_verdict(event) for event in events) and self._was_closed_by_worker(usage):
-                raise Violation(f"{name} is not charged, and no verdict says so")
+                raise Violation(f"the usage {name} is not charged, and no event of its invoice has a verdict")
 
     def _require_on_invoice(self, usage: Usage, closed_as: str, lines: list[Line]) -> None:
         """Raises Violation unless billed usage is on its invoice, or that is void and no other has taken its place."""
         numbered = {one.number or one.id: one for one in self._world.site.site.invoices.values()}
         if not numbered[closed_as].is_void:
             if not lines:
-                raise Violation(f"{usage[1]} is billed on {closed_as}, which has no charge of it")
+                raise Violation(f"the usage {usage[1]} counts as billed on {closed_as}, which has no charge of it")
             return
         for invoice_id in self._facts.regenerated:
             new = numbered.get(invoice_id) or self._world.site.site.invoices[invoice_id]
             events = [event for event, one in self._facts.events.items() if one == invoice_id]
             if new.customer_id == usage[0] and not new.is_void and not any(map(self._has_verdict, events)):
-                raise Violation(f"{usage[1]} is on the void {closed_as}, and not on {invoice_id}")
+                raise Violation(
+                    f"the usage {usage[1]} is on the void {closed_as}, and not on its successor {invoice_id}"
+                )
 
     def _was_closed_by_worker(self, usage: Usage) -> bool:
         """Returns whether the events of an invoice that covers the usage are done without a verdict."""
         invoices = self._world.site.site.invoices.values()
         return any(one.customer_id == usage[0] and one.id not in self._facts.kept and one.closes for one in invoices)
-
-    def _require_once(self) -> None:
-        """Raises Violation if usage has two charges. What a person has edited may be charged again after a kill."""
-        lines = list(self._lines())
-        counted = Counter(line.usage for line in lines if not (line.edited and self._was_interrupted()))
-        for line in lines:
-            if counted[line.usage] > 1:
-                raise Violation(f"charged twice, on the invoices of {line.usage[0]}: {line.usage[1]}")
-
-    def _was_interrupted(self) -> bool:
-        return any(one.what in INTERRUPTS for one in self._world.trace)
-
-    def _reserved(self, invoice: StoredInvoice) -> Usage:
-        """Returns the usage of the invoice's last charge. Raises Violation unless it is reserved as it was written."""
-        charge = invoice.charges[-1]
-        for usage, item in self._charges():
-            if text(item, "invoice_id") != invoice.id:
-                continue
-            one = read(usage[0], item)
-            if (described(one), one.amount) == (charge.description, charge.amount):
-                self._require_own(one, invoice, self._facts.written[usage])
-                return usage
-        raise Violation(f"charged without a reservation, on {invoice.id}: {charge.description} of {charge.amount}")
-
-    def _require_own(self, one: Billable, invoice: StoredInvoice, written: list[Billable]) -> None:
-        """Raises Violation unless the writer has written the usage so, in the currency of the invoice and for it."""
-        if all(differs(version, one) for version in written):
-            raise Violation(f"{one.reference} is charged as nobody has written it: {one.amount} {one.currency}")
-        if one.currency not in (None, CURRENCY):
-            raise Violation(f"{one.reference} in {one.currency} is charged on an invoice in {CURRENCY}")
-        if one.subscription_id not in invoice.terms:
-            raise Violation(f"{one.reference} of {one.subscription_id} is charged on {invoice.id}")
-
-    def _lines(self) -> Iterator[Line]:
-        """Yields the charges of usage on all invoices that are not void."""
-        for invoice in self._world.site.site.invoices.values():
-            for charge in () if invoice.is_void else invoice.charges:
-                if charge.id in self._added:
-                    usage, added = self._added[charge.id]
-                    yield Line(usage, invoice, (charge.amount, charge.description) != (added.amount, added.description))
-
-    def _charges(self) -> Iterator[tuple[Usage, Item]]:
-        for (pk, sk), item in self._world.table.items.items():
-            if sk.startswith((CHARGE, USAGE)) and "amount" in item and "invoice_id" in item:
-                yield (pk.removeprefix("customer#"), suffix_of(item)), item
 
     def _usage(self, usage: Usage) -> Item:
         return self._world.table.find({"pk": {"S": f"customer#{usage[0]}"}, "sk": {"S": f"{USAGE}{usage[1]}"}})

@@ -33,6 +33,11 @@ class StoredMessage:
     def handle(self) -> str:
         return f"{self.id}/{self.receives}"
 
+    @property
+    def reason(self) -> str | None:
+        """Returns why the worker has sent the message to the dead-letter queue, or None."""
+        return str(self.attributes["reason"]["StringValue"]) if "reason" in self.attributes else None
+
 
 class MemoryQueue:
     """One queue. `dead_letters`: the queue that takes a message after `most_receives` receives."""

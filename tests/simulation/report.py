@@ -12,7 +12,8 @@ from tests.simulation.mutants import Mutant
 from tests.simulation.scenarios import Scenario
 from tests.simulation.search import Bound, Failure, Found
 
-_HEAD = ("scenario", "preemptions", "actions", "schedules", "crash points", "runs", "states", "seconds", "violations")
+_BOUND = ("preemptions", "faults", "actions")
+_HEAD = ("scenario", *_BOUND, "schedules", "crash points", "runs", "states", "seconds", "violations")
 
 
 def search_all(bounds: Sequence[tuple[Scenario, Bound]], processes: int) -> int:
@@ -22,7 +23,7 @@ def search_all(bounds: Sequence[tuple[Scenario, Bound]], processes: int) -> int:
     whole, seconds, points, failures = Found(), 0.0, 0, 0
     for scenario, bound in bounds:
         found, took = explore(scenario, bound, processes, _show)
-        _line(scenario.name, f"{bound.preemptions} | {bound.actions}", found, took, len(found.crash_points))
+        _line(scenario.name, " | ".join(map(str, bound)), found, took, len(found.crash_points))
         failures += len(found.failures)
         for failure in found.failures:
             _show_failure(failure)
@@ -30,7 +31,7 @@ def search_all(bounds: Sequence[tuple[Scenario, Bound]], processes: int) -> int:
         found.crash_points = Counter()
         whole.add(found)
         seconds += took
-    _line("**together**", " | ", whole, seconds, points)
+    _line("**together**", " | " * (len(_BOUND) - 1), whole, seconds, points)
     return failures
 
 

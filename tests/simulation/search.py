@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tests.simulation.actors import act, check_recovery, possible
+from tests.simulation.actors import act, possible
 from tests.simulation.calls import Fault
+from tests.simulation.commands import check_recovery
 from tests.simulation.graph import END, Graph, Position
-from tests.simulation.scenarios import Run, Scenario
+from tests.simulation.run import Run
+from tests.simulation.scenarios import Scenario
 from tests.simulation.steps import Kind, Step, Violation
 
 

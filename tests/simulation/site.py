@@ -12,7 +12,7 @@ import orjson
 
 from local.chargebee import api_errors
 from local.chargebee.api_errors import ApiError
-from local.chargebee.invoice import StoredInvoice
+from local.chargebee.invoice import VOIDED, StoredInvoice
 from local.chargebee.limits import IdempotencyKeys, RateLimit
 from local.chargebee.operations import Site
 
@@ -78,6 +78,7 @@ class MemorySite:
         self.locked: dict[str, str | None] = {}  # the idempotency key of the call that is at work, by invoice
         self._keys = IdempotencyKeys()
         self._until: dict[str, float] = {}
+        self.on_void: Callable[[str], None] = lambda _: None  # receives the id of a void invoice in an answer
         self._unix, self._on_change, self._on_limit = unix, on_change, on_limit
         self._key_seconds, self._renumber = key_seconds, renumber
 
@@ -86,6 +87,7 @@ class MemorySite:
             self._count()
             body = self._perform(request)
             digest = self._seen(request, body)
+            self._notice_void(request)
             return Answer(200, {}, body, digest)
         except ApiError as error:
             return Answer(
@@ -130,6 +132,13 @@ class MemorySite:
         self._on_change(request, self.site.invoices[request.invoice_id])
         return done
 
+    def _notice_void(self, request: Request) -> None:
+        listed = request.operation == "list_invoices"
+        asked = request.params["customer_id[is]"] if listed else request.invoice_id
+        for one in self.site.invoices.values():
+            if one.status == VOIDED and asked in (one.id, one.number, one.customer_id) and not request.changes:
+                self.on_void(one.id)
+
     def _seen(self, request: Request, body: bytes) -> object:
         """Returns what identifies the content of an answer."""
         match request.operation:
@@ -138,14 +147,14 @@ class MemorySite:
             case "list_invoices" | "list_events":
                 return self.invoices()
         found = (one for one in self.site.invoices.values() if request.invoice_id in (one.id, one.number))
-        return _digest(next(found))
+        return content_of(next(found))
 
     def invoices(self) -> list[object]:
         """Returns the content of all invoices. The invoices of a customer are in the order of their last change."""
-        return [_digest(one) for one in sorted(self.site.invoices.values(), key=lambda one: one.customer_id)]
+        return [content_of(one) for one in sorted(self.site.invoices.values(), key=lambda one: one.customer_id)]
 
 
-def _digest(invoice: StoredInvoice) -> object:
+def content_of(invoice: StoredInvoice) -> object:
     """Returns the content of an invoice, without the random ids of its lines."""
     charges = [(charge.description, charge.amount, charge.idempotency_key) for charge in invoice.charges]
     return invoice.id, invoice.number, invoice.status, invoice.deleted, invoice.added, charges, len(invoice.closes)
