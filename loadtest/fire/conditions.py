@@ -1,6 +1,6 @@
 """Finds out whether an attack measured the service, or else the machine, the generator, the queue or the network."""
 
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from typing import Self
 
 from loadtest.fire.queue_watch import QueueWatch
@@ -17,11 +17,11 @@ class Observer:
     """`with` observes an attack; `conditions` are what was seen.
 
     Without a `stack` the service runs elsewhere, possibly as another process of this machine. Then, and with a service
-    in a container, what other processes use is not counted.
+    in a container, what other processes use is not counted. `service` observes such a service at the same time.
     """
 
-    def __init__(self, stack: Far | None = None) -> None:
-        self._machine = Watch()
+    def __init__(self, stack: Far | None = None, service: AbstractContextManager[object] | None = None) -> None:
+        self._machine, self._service = Watch(), service
         self._queue = None if stack is None else QueueWatch(stack)
         self._entered = ExitStack()
 
@@ -29,6 +29,8 @@ class Observer:
         self._entered.enter_context(self._machine)
         if self._queue is not None:
             self._entered.enter_context(self._queue)
+        if self._service is not None:
+            self._entered.enter_context(self._service)
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -1,12 +1,12 @@
 """One measurement: start the subject, send one webhook and find it in the queue, attack, audit, write the results."""
 
-import http.client
 import json
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from loadtest.fire import vegeta
 from loadtest.fire.arrivals import Arrivals
@@ -16,6 +16,7 @@ from loadtest.fire.conditions import Observer
 from loadtest.fire.precheck import check_one
 from loadtest.fire.probe import Prober
 from loadtest.fire.progress import SILENT, Progress
+from loadtest.fire.request import Request
 from loadtest.fire.traffic import Traffic
 from loadtest.fire.used import used_of
 from loadtest.fire.vegeta import Hit
@@ -24,6 +25,7 @@ from loadtest.stage import subject
 from loadtest.stage.billing import BillingStack
 from loadtest.stage.budget import doubts, open_budget
 from loadtest.stage.budget.docker import Docker
+from loadtest.stage.listener import Listener
 from loadtest.stage.stack import Stack
 from loadtest.stage.subject import AttackSubject, Running
 
@@ -89,23 +91,26 @@ def _with_ours(
 
 
 def measure_elsewhere(
-    traffic: Traffic, arrived: Arrivals | None, name: str, load: Load, *, out: Path, progress: Progress
+    traffic: Request, arrived: Arrivals | None, name: str, load: Load, *, out: Path, progress: Progress
 ) -> Measurement:
     """Attacks the service at `traffic.url`; audits what `arrived` in its queue. Raises like `measure`."""
     out.mkdir(parents=True, exist_ok=True)
     with arrived or nullcontext():
         check_one(traffic, arrived)
-        observer = Observer()
+        service = Listener(traffic.url)
+        observer = Observer(service=service)
         sent = _send(load, name, traffic, out, observer=observer, progress=progress)
         fired = look(traffic, arrived, out)
         measurement = _measurement(name, load, traffic, fired, sent.prober)
-    return measurement.model_copy(update={"conditions": observer.conditions(load, fired.hits)})
+    conditions = observer.conditions(load, fired.hits)
+    conditions.doubts.extend(service.doubts())
+    return measurement.model_copy(update={"busiest": service.busiest, "conditions": conditions})
 
 
 def _send(
     load: Load,
     name: str,
-    traffic: Traffic,
+    traffic: Request,
     out: Path,
     *,
     observer: Observer,
@@ -118,18 +123,18 @@ def _send(
     have gone, so neither its CPU nor the conditions of that time count.
     """
     progress.phase("sending")
-    prober = Prober(traffic.url)
+    prober = Prober(traffic.url, traffic.health, traffic.is_healthy)
     with ExitStack() as probing, observer:
         probing.enter_context(prober)  # after the observer, which takes half a second to begin
         before = cpu()
-        vegeta.attack(load, name, traffic, out / "results.bin", lambda: progress.sent(len(traffic.sent)))
+        vegeta.attack(load, name, traffic, out / "results.bin", lambda: progress.sent(traffic.number))
         spent = cpu() - before
     (out / "probes.json").write_text(json.dumps(prober.sequence) + "\n", encoding="utf-8")
-    progress.phase("waiting for the queue, auditing")
+    progress.phase("reading the results")
     return _Sent(prober, spent)
 
 
-def look(traffic: Traffic, arrived: Arrivals | None, out: Path) -> Fired:
+def look(traffic: Request, arrived: Arrivals | None, out: Path) -> Fired:
     """Writes vegeta's reports, and audits once all webhooks with a 200 have arrived, or nothing arrives any more."""
     results = out / "results.bin"
     report = json.loads(vegeta.report(results, "json"))
@@ -138,21 +143,23 @@ def look(traffic: Traffic, arrived: Arrivals | None, out: Path) -> Fired:
     hits = vegeta.hits(results)
     if arrived is None:
         return Fired(hits, report, None)
+    assert isinstance(traffic, Traffic), "only webhooks are audited"
     accepted = [hit.event_id for hit in hits if hit.event_id is not None]
     wanted = {traffic.sent[event_id] for event_id in accepted if event_id in traffic.sent}
     arrived.wait(lambda received: len(received) >= len(wanted) and wanted <= received.keys())
     return Fired(hits, report, audit(traffic.sent, accepted, arrived.received))
 
 
-def _measurement(name: str, load: Load, traffic: Traffic, fired: Fired, prober: Prober) -> Measurement:
+def _measurement(name: str, load: Load, traffic: Request, fired: Fired, prober: Prober) -> Measurement:
     """The part that is common to a service started here and one at a URL."""
     return Measurement(
         name=name,
         load=load,
         body_bytes=traffic.body_bytes,
         requests=fired.report["requests"],
-        accepted=sum(hit.code == http.client.OK for hit in fired.hits),
+        accepted=sum(traffic.is_success(hit.code) for hit in fired.hits),
         statuses=dict(Counter(str(hit.code) for hit in fired.hits)),
+        request=None if isinstance(traffic, Traffic) else f"{traffic.method} {urlsplit(traffic.url).path}",
         errors=sorted({hit.error for hit in fired.hits if hit.error})[:10],
         rps=fired.report["throughput"],
         latencies=vegeta.latencies(fired.report),

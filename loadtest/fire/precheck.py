@@ -1,34 +1,42 @@
-"""Correctness before speed: one webhook before the attack must get 200 and be in the queue."""
+"""Correctness before speed: one request before the attack must succeed, and a webhook must be in the queue."""
 
 import http.client
 from urllib.parse import urlsplit
 
 from loadtest.fire.arrivals import Arrivals
+from loadtest.fire.request import Request
 from loadtest.fire.traffic import Traffic
 
 
 class PreCheckFailed(Exception):
-    """The webhook before the attack did not get 200, or is not in the queue."""
+    """The request before the attack did not succeed, or the webhook is not in the queue."""
 
 
-def check_one(traffic: Traffic, arrivals: Arrivals | None) -> None:
-    """Sends one webhook; without `arrivals`, only its 200 is checked. Raises PreCheckFailed."""
-    body = next(traffic.bodies())
-    event_id, digest = traffic.sent.popitem()
+def check_one(traffic: Request, arrivals: Arrivals | None) -> None:
+    """Sends one request; without `arrivals`, only its status is checked. Raises PreCheckFailed."""
+    _send(traffic, next(traffic.bodies()))
+    if arrivals is not None:
+        assert isinstance(traffic, Traffic), "only webhooks arrive in a queue"
+        event_id, digest = traffic.sent.popitem()
+        arrivals.wait(lambda received: digest in received)
+        if arrivals.forget(digest) != 1:
+            raise PreCheckFailed(f"{event_id} got 200 and is not in the queue exactly once, as sent")
+
+
+def _send(traffic: Request, body: bytes) -> None:
+    """Raises PreCheckFailed if the request does not succeed."""
     parts = urlsplit(traffic.url)
     connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = connect(parts.netloc, timeout=30)
     try:
-        connection.request("POST", parts.path, body, traffic.headers)
+        target = parts._replace(scheme="", netloc="").geturl() or "/"
+        connection.request(traffic.method, target, body or None, traffic.headers)
         response = connection.getresponse()
         answer = response.read(1000).decode(errors="replace")
     except (OSError, http.client.HTTPException) as error:
         raise PreCheckFailed(f"{traffic.url}: {error!r}") from None
     finally:
         connection.close()
-    if response.status != http.client.OK:
-        raise PreCheckFailed(f"{traffic.url} answered {response.status}: {answer}")
-    if arrivals is not None:
-        arrivals.wait(lambda received: digest in received)
-        if arrivals.forget(digest) != 1:
-            raise PreCheckFailed(f"{event_id} got 200 and is not in the queue exactly once, as sent")
+    if not traffic.is_success(response.status):
+        elsewhere = response.getheader("Location")
+        raise PreCheckFailed(f"{traffic.url} answered {response.status}: {elsewhere or answer}")

@@ -1,8 +1,9 @@
-"""Probes /healthz during an attack, like the kubelet: a new connection for each, one after the other."""
+"""Probes a service during an attack, like the kubelet: a new connection for each, one after the other."""
 
 import http.client
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import NamedTuple, Self
 from urllib.parse import urlsplit
@@ -17,7 +18,7 @@ TIMEOUT_SECONDS = 30
 class ProbeResult(NamedTuple):
     """The start of a probe, in seconds since the start of the first one, and how many seconds it took.
 
-    `answered`: whether the answer was 200. A process that is dead refuses a probe at once.
+    `answered`: whether the answer was a healthy one. A process that is dead refuses a probe at once.
     """
 
     at: float
@@ -26,10 +27,18 @@ class ProbeResult(NamedTuple):
 
 
 class Prober:
-    """Probes inside the context. `sequence` has every result; `probes()` summarises them."""
+    """Probes inside the context. `sequence` has every result; `probes()` summarises them.
 
-    def __init__(self, url: str) -> None:
-        self._address = urlsplit(url)
+    `path` replaces the path of `url`. `is_healthy` decides by the status whether an answer is a healthy one.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        path: str = "/healthz",
+        is_healthy: Callable[[int], bool] = lambda status: status == http.client.OK,
+    ) -> None:
+        self._address, self._path, self._is_healthy = urlsplit(url), path, is_healthy
         self.sequence: list[ProbeResult] = []
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -49,9 +58,10 @@ class Prober:
         number = len(self.sequence)
         ordered = sorted(1000 * probe.latency for probe in self.sequence if probe.answered)
         if not ordered:
-            return ProbeLatencies(number=number, failed=number)
+            return ProbeLatencies(path=self._path, number=number, failed=number)
         p50, p99 = (ordered[int(share * len(ordered))] for share in (0.5, 0.99))
-        return ProbeLatencies(number=number, failed=number - len(ordered), p50=p50, p99=p99, slowest=ordered[-1])
+        failed = number - len(ordered)
+        return ProbeLatencies(path=self._path, number=number, failed=failed, p50=p50, p99=p99, slowest=ordered[-1])
 
     def _run(self) -> None:
         first: float | None = None
@@ -70,7 +80,7 @@ class Prober:
             self._address.netloc, timeout=TIMEOUT_SECONDS
         )
         try:
-            connection.request("GET", "/healthz")
-            return connection.getresponse().status == http.client.OK
+            connection.request("GET", self._path)
+            return self._is_healthy(connection.getresponse().status)
         finally:
             connection.close()

@@ -1,13 +1,11 @@
 """Webhooks with distinct ids, streamed to vegeta, and the digest of each."""
 
 import base64
-import json
-import threading
+import http.client
 from collections.abc import Iterator
-from contextlib import suppress
 from hashlib import md5
-from typing import IO
 
+from loadtest.fire.request import Request
 from local.sample_events import default_file, fresh_events
 
 PATH = "/webhooks/chargebee"
@@ -19,21 +17,20 @@ def digest(body: bytes) -> bytes:
     return md5(body, usedforsecurity=False).digest()
 
 
-class Traffic:
+class Traffic(Request):
     """Fresh webhooks of the default size, or `bodies`.
 
     `sent` has the digest of each, by event id, also of a few that vegeta read last and did not send.
     """
 
-    options = ("-lazy",)  # its targets have no end
+    options = ("-lazy",)  # the answers have the event ids
 
     def __init__(self, url: str, username: str, password: str, bodies: Iterator[bytes] | None = None) -> None:
-        self.sent: dict[str, bytes] = {}
-        self.url = url.rstrip("/").removesuffix(PATH) + PATH
         credentials = base64.b64encode(f"{username}:{password}".encode()).decode()
-        self.headers = {"Authorization": f"Basic {credentials}", "Content-Type": "application/json"}
+        headers = {"Authorization": f"Basic {credentials}", "Content-Type": "application/json"}
         template = default_file().read_bytes()
-        self.body_bytes = len(template)
+        super().__init__("POST", url.rstrip("/").removesuffix(PATH) + PATH, headers, template)
+        self.sent: dict[str, bytes] = {}
         self._bodies = bodies or fresh_events(template, ENDLESS)
 
     def bodies(self) -> Iterator[bytes]:
@@ -42,22 +39,12 @@ class Traffic:
             # The id is the first field: json.loads of the whole body would cost more CPU than sending it.
             event_id = body[body.index(b'"id": "') + 7 :].partition(b'"')[0].decode()
             self.sent[event_id] = digest(body)
+            self.number += 1
             yield body
 
-    def feed(self, pipe: IO[bytes]) -> threading.Thread:
-        """Starts a thread that writes targets in vegeta's JSON format until vegeta closes the pipe.
+    def is_success(self, status: int) -> bool:
+        """Returns True for 200, which is all that Chargebee accepts."""
+        return status == http.client.OK
 
-        The targets must not end before the attack: vegeta would count one more request, which it could not send.
-        """
-        thread = threading.Thread(target=self._write, args=(pipe,), daemon=True)
-        thread.start()
-        return thread
-
-    def _write(self, pipe: IO[bytes]) -> None:
-        target = {"method": "POST", "url": self.url, "header": {name: [value] for name, value in self.headers.items()}}
-        start = json.dumps(target)[:-1].encode() + b', "body": "'
-        with suppress(BrokenPipeError):
-            for body in self.bodies():
-                pipe.write(start + base64.b64encode(body) + b'"}\n')
-        with suppress(BrokenPipeError):
-            pipe.close()
+    def is_healthy(self, status: int) -> bool:
+        return status == http.client.OK

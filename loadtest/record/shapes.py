@@ -47,12 +47,13 @@ class Latencies(Record):
 
 
 class ProbeLatencies(Record):
-    """Latency of /healthz on new connections during an attack, in milliseconds. `failed`: no 200 within 30 s.
+    """Latency of `path` on new connections during an attack, in milliseconds. `failed`: no healthy answer within 30 s.
 
     The latencies are those of the answered probes, and None if no probe was answered. (Up to commit 39adb59, they
     included failed probes.)
     """
 
+    path: str = "/healthz"
     number: int
     failed: int
     p50: float | None = None
@@ -99,6 +100,9 @@ class Used(Record):
 class Measurement(Record):
     """One attack. `used` and `sqs` are None for a service at --url.
 
+    `request` is None for webhooks, and otherwise the method and path of what was sent. `busiest`: see
+    `loadtest.stage.listener`; None if the service at --url runs on another machine, or was started here.
+
     `audit` is None for a service at --url without a --queue-url, for a subject that enqueues nothing, and for the lab.
 
     `distribution`: pairs of percentile and milliseconds.
@@ -114,6 +118,8 @@ class Measurement(Record):
     requests: int
     accepted: int
     statuses: dict[str, int]
+    request: str | None = None
+    busiest: float | None = None
     errors: list[str]
     rps: float
     latencies: Latencies
@@ -124,5 +130,5 @@ class Measurement(Record):
 
     @property
     def success(self) -> float:
-        """Percentage of the requests that got 200."""
+        """Percentage of the requests that succeeded: those that got 200, or any 2xx if `request` is not None."""
         return 100 * self.accepted / self.requests if self.requests else 0.0

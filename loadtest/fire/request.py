@@ -1,0 +1,64 @@
+"""One request to any service, sent again and again."""
+
+import base64
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from typing import IO
+
+ID = b"{{id}}"
+
+
+class Request:
+    """A request to any service. In `template`, each body has a number of its own in place of `{{id}}`.
+
+    `number` counts the bodies, also of a few requests that vegeta read last and did not send. `health` is the path of
+    the probes.
+    """
+
+    # The targets have no end. A redirect may lead to another machine. Bodies of answers would fill the disk.
+    options: tuple[str, ...] = ("-lazy", "-redirects", "-1", "-max-body", "0")
+
+    def __init__(
+        self, method: str, url: str, headers: dict[str, str], template: bytes = b"", health: str = "/healthz"
+    ) -> None:
+        self.method, self.url, self.headers, self.health = method, url, headers, health
+        self.body_bytes = len(template)
+        self.number = 0
+        self._template = template
+
+    def bodies(self) -> Iterator[bytes]:
+        """Yields the next bodies. A number is valid JSON inside and outside quotation marks, and new in each run."""
+        for number in count(time.time_ns() // 1000):
+            self.number += 1
+            yield self._template.replace(ID, str(number).encode())
+
+    def is_success(self, status: int) -> bool:
+        """Returns True for 2xx."""
+        return status // 100 == 2  # noqa: PLR2004  # the class of successful statuses
+
+    def is_healthy(self, status: int) -> bool:
+        """Returns True below 500: a 404 of a path that does not exist also shows that the process answers."""
+        return status < 500  # noqa: PLR2004  # the first status of the server's errors
+
+    def feed(self, pipe: IO[bytes]) -> threading.Thread:
+        """Starts a thread that writes targets in vegeta's JSON format until vegeta closes the pipe.
+
+        The targets must not end before the attack: vegeta would count one more request, which it could not send.
+        """
+        thread = threading.Thread(target=self._write, args=(pipe,), daemon=True)
+        thread.start()
+        return thread
+
+    def _write(self, pipe: IO[bytes]) -> None:
+        headers = {name: [value] for name, value in self.headers.items()}
+        target = {"method": self.method, "url": self.url, "header": headers}
+        start = json.dumps(target)[:-1].encode() + b', "body": "'
+        with suppress(BrokenPipeError):
+            for body in self.bodies():
+                pipe.write(start + base64.b64encode(body) + b'"}\n')
+        with suppress(BrokenPipeError):
+            pipe.close()

@@ -1,0 +1,67 @@
+"""The processes of a service that was started elsewhere, and how much CPU the busiest of them uses."""
+
+import time
+from contextlib import suppress
+from typing import Self
+from urllib.parse import urlsplit
+
+import psutil
+
+from loadtest.stage.tree import tree
+
+_PORTS = {"http": 80, "https": 443}
+# Docker's process that passes connections on to a container: its CPU is not that of the service.
+_PASSES_ON = "docker-proxy"
+# Of all cores, in percent. Above this, a process often waits for a core, and a low CPU usage means nothing.
+_MACHINE_FULL = 95
+
+
+class Listener:
+    """Measures, inside the context, the processes of this machine that listen on the port of `url`.
+
+    `busiest` is the CPU of the busiest of them and of their descendants, in cores; None if none can be seen.
+    """
+
+    busiest: float | None = None
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._processes = _listening(parts.port or _PORTS[parts.scheme])
+
+    def __enter__(self) -> Self:
+        self._began, self._before = time.monotonic(), self._cpu()
+        psutil.cpu_percent()  # measures from now on
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._machine = psutil.cpu_percent()
+        seconds, after = max(time.monotonic() - self._began, 0.001), self._cpu()
+        spent = [after[pid] - before for pid, before in self._before.items() if pid in after]
+        self.busiest = max(spent) / seconds if spent else None
+
+    def doubts(self) -> list[str]:
+        """Returns the reason to doubt that a service which uses little CPU needs no more."""
+        if self._machine < _MACHINE_FULL:
+            return []
+        return [f"the cores of this machine were busy for {self._machine:.0f} % of the time: a process waits for one"]
+
+    def _cpu(self) -> dict[int, float]:
+        """Returns the CPU seconds that each process has used so far."""
+        found: dict[int, float] = {}
+        for process in {one.pid: one for pid in self._processes for one in tree(pid)}.values():
+            with suppress(psutil.Error):
+                times = process.cpu_times()
+                found[process.pid] = times.user + times.system
+        return found
+
+
+def _listening(port: int) -> list[int]:
+    """Returns the ids of the processes that listen on `port`, as far as this user may see their sockets."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            sockets = process.net_connections("tcp")
+            listens = any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in sockets)
+            if listens and process.name() != _PASSES_ON:
+                found.append(process.pid)
+    return found
