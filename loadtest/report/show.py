@@ -6,23 +6,31 @@ from app.settings import Release
 from loadtest.fire import vegeta
 from loadtest.record.comparison import AttackRecord
 from loadtest.record.shapes import Audit, ProbeLatencies, Used
+from loadtest.report import over_time
+from loadtest.report.meaning import meaning
 
 NAMED = 3  # of the lost ones; the others are in meta.json
 
 
 def attack(attack: AttackRecord, out: Path) -> None:
-    """Prints vegeta's text report, the budget, CPU, memory, the probes and the audit, and writes plot.html to `out`."""
+    """Prints vegeta's text report, the budget, CPU, memory, the probes and the audit; for a service at --url, what the
+    figures mean. Writes plot.html and the picture of every request to `out`.
+    """
     measured = attack.measurement
     (out / "plot.html").write_text(vegeta.plot(out / "results.bin"), encoding="utf-8")
     print(vegeta.report(out / "results.bin", "text"), end="")
     if measured.used is not None:
         print("\n".join(_used(measured.used)))
     if (probes := measured.probes) is not None:
-        print(f"/healthz, on a new connection each: {_probes(probes)}")
-    print(f"audit: {_audit(measured.audit, measured.release)}")
+        print(f"{probes.path}, on a new connection each: {_probes(probes)}")
+    if measured.request is None:
+        print(f"audit: {_audit(measured.audit, measured.release)}")
     for doubt in measured.conditions.doubts if measured.conditions else ():
         print(f"DOUBTFUL: {doubt}")
-    print(f"results: {out} (plot.html shows latency over time)")
+    if measured.used is None:
+        print(meaning(measured))
+    over_time.write_attack(measured, out)
+    print(f"results: {out} (requests.png shows every request; plot.html shows latency over time)")
 
 
 def _probes(probes: ProbeLatencies) -> str:
