@@ -12,6 +12,7 @@ from loadtest import options
 if TYPE_CHECKING:
     from app.settings import Release
     from loadtest.fire.progress import Progress
+    from loadtest.fire.request import Request
     from loadtest.record.shapes import Load, Measurement
 
 # The credentials for --url: those of a local run, unless the environment sets others.
@@ -50,8 +51,10 @@ def _run(chosen: Namespace) -> int:
     )
     open_files.raise_limit(load)
     if chosen.url:
+        _require_permission(chosen)
         ours = {name for name in os.environ if name.startswith("APP_")}
-        subject.print_variables(sorted(ours & CREDENTIALS.keys()), sorted(ours - CREDENTIALS.keys()))
+        sent = set() if _is_any_service(chosen) else ours & CREDENTIALS.keys()
+        subject.print_variables(sorted(sent), sorted(ours - sent))
     else:
         subject.print_inherited()
     environment = meta.environment(*(("vegeta",) if chosen.url else ("vegeta", "toxiproxy-server")))
@@ -72,6 +75,26 @@ def _release(chosen: Namespace) -> "Release":
         return Release(chosen.release) if chosen.release else NEWEST
     except ValueError:
         raise ConfigurationError(f"--release={chosen.release}: allowed is {', '.join(Release)}") from None
+
+
+def _require_permission(chosen: Namespace) -> None:
+    """Raises ConfigurationError for a service on another machine, which may be somebody else's."""
+    from app.errors import ConfigurationError
+    from loadtest.stage.here import is_here
+
+    if not chosen.yes_this_is_mine and not is_here(chosen.url):
+        raise ConfigurationError(
+            f"--url={chosen.url}: this is not an address of this machine. An attack may stop a service, so attack only"
+            " your own, with --yes-this-is-mine"
+        )
+
+
+def _is_any_service(chosen: Namespace) -> bool:
+    """Returns False if the URL has no path of its own and no option says what to send: then it is this project's."""
+    from loadtest.fire.traffic import PATH
+
+    own_path = urlsplit(chosen.url).path.rstrip("/").removesuffix(PATH)
+    return bool(own_path) or any(getattr(chosen, name) for name in options.OF_ANY_SERVICE)
 
 
 def _require_no_queue_options(chosen: Namespace, release: "Release") -> None:
@@ -107,9 +130,24 @@ def _elsewhere(chosen: Namespace, name: str, load: "Load", out: Path, shown: "Pr
     from loadtest.fire.traffic import Traffic
     from loadtest.stage import queues
 
+    if _is_any_service(chosen):
+        return measure_elsewhere(_request(chosen), None, name, load, out=out, progress=shown)
     username, password = (os.environ.get(*pair) for pair in CREDENTIALS.items())
     drain = Drain(queues.client_elsewhere(chosen.sqs_endpoint), chosen.queue_url) if chosen.queue_url else None
     return measure_elsewhere(Traffic(chosen.url, username, password), drain, name, load, out=out, progress=shown)
+
+
+def _request(chosen: Namespace) -> "Request":
+    """Raises ConfigurationError if a queue is to be audited, and OSError if the body cannot be read."""
+    from app.errors import ConfigurationError
+    from loadtest.fire.request import Request
+
+    if chosen.queue_url:
+        raise ConfigurationError("--queue-url: only webhooks of this project are audited")
+    template = chosen.body.read_bytes() if chosen.body else b""
+    headers = {"Content-Type": "application/json"} if chosen.body else {}
+    method = chosen.method or ("POST" if chosen.body else "GET")
+    return Request(method, chosen.url, headers | dict(chosen.header), template, chosen.health or "/healthz")
 
 
 if __name__ == "__main__":

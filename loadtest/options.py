@@ -8,7 +8,9 @@ from pathlib import Path
 BUDGETS = {"burst": "at most one core", "capped": "a hard quarter of a core", "none": "no limit"}
 # The options about what the attack starts itself, which have no effect on a service at --url.
 STARTED_HERE = ("release", "budget", "queue", "plain", "bundle", "sqs_latency", "sqs_jitter", "toxic")
-# The options among them that are about the queue. v01 has no queue.
+# The options that say what to send to any service.
+OF_ANY_SERVICE = ("method", "body", "header", "health")
+# The options of STARTED_HERE that are about the queue. v01 has no queue.
 OF_THE_QUEUE = ("queue", "plain", "bundle", "sqs_latency", "sqs_jitter", "toxic")
 RATE = 500
 _UNITS = {"ms": 0.001, "s": 1, "m": 60}
@@ -68,10 +70,18 @@ def address(text: str) -> str:
     return text
 
 
+def header(text: str) -> tuple[str, str]:
+    """`Name: value`, as a pair. Raises ArgumentTypeError, whose text does not contain the value: it may be secret."""
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip():
+        raise argparse.ArgumentTypeError("allowed is 'NAME: VALUE'")
+    return name.strip(), value.strip()
+
+
 def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
         prog="attack.sh",
-        description="One attack with vegeta, after one webhook as a check. Without --url it starts queue, added latency"
+        description="One attack with vegeta, after one request as a check. Without --url it starts queue, added latency"
         " and a release under the budget. Exit code: 0 the audit holds, 1 it does not, 2 set-up failed.",
         epilog="APP_… variables about how the service runs are passed to the release, as in"
         " APP_SQS_BATCHES=2 loadtest/attack.sh; a line lists them. With --url, APP_BASIC_AUTH_USERNAME and _PASSWORD"
@@ -113,9 +123,16 @@ def _here(parser: argparse.ArgumentParser) -> None:
 
 
 def _elsewhere(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("running elsewhere")
+    group = parser.add_argument_group("already running: any service, or (a URL without a path) this project's")
     drained = "its queue, drained by the audit: a queue only for load tests"
-    group.add_argument("--url", type=address, help="of the service, e.g. http://127.0.0.1:8000")
+    body = "what to send; {{id}} in it becomes a number that is new in each request"
+    healthy = "probed meanwhile; an answer below 500 counts (/healthz)"
+    group.add_argument("--url", type=address, help="e.g. http://127.0.0.1:8000/orders")
+    group.add_argument("--method", type=str.upper, metavar="M", help="(POST with --body, else GET)")
+    group.add_argument("--body", type=Path, metavar="FILE", help=body)
+    group.add_argument("--header", type=header, action="append", default=[], metavar="H", help="'NAME: VALUE'")
+    group.add_argument("--health", metavar="PATH", help=healthy)
+    group.add_argument("--yes-this-is-mine", action="store_true", help="attack a service on another machine")
     group.add_argument("--queue-url", type=address, help=drained)
     group.add_argument("--sqs-endpoint", type=address, help="where that queue is (AWS itself)")
 
@@ -128,6 +145,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         result.error("--rate and --users: allowed is one of them")
     if options.url is None and (options.queue_url or options.sqs_endpoint):
         result.error("--queue-url and --sqs-endpoint belong to --url: without it, the attack starts its own queue")
+    if options.url is None and any(getattr(options, name) for name in OF_ANY_SERVICE):
+        result.error(f"--{', --'.join(OF_ANY_SERVICE)}: without --url, the attack sends webhooks to a release")
     if options.url is not None:
         for name in STARTED_HERE:
             if getattr(options, name) != result.get_default(name):

@@ -9,6 +9,7 @@ from tests.cluster.variant import FOLDER, ROOT, write
 
 _FIXED = (
     "--url=http://web",
+    "--yes-this-is-mine",
     "--queue-url=http://toxiproxy:9324/000000000000/invoice-webhooks",
     "--sqs-endpoint=http://elasticmq:9324",
 )
