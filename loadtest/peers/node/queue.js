@@ -1,0 +1,91 @@
+// Sends messages to SQS: each by a call of its own, or those that wait at the same time by one call (group commit).
+// `send` resolves once SQS has acknowledged the message.
+
+import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
+
+// As in v09: calls in flight, entries of a call, and their bytes.
+const SLOTS = 4
+const MAX_ENTRIES = 10
+const MAX_BYTES = 256 * 1024
+
+const typed = (attributes) => Object.fromEntries(
+  Object.entries(attributes).map(([name, value]) => [name, { DataType: 'String', StringValue: value }])
+)
+
+const bytes = (body, attributes) => Object.entries(attributes).reduce(
+  (sum, [name, value]) => sum + name.length + 'String'.length + value.length, Buffer.byteLength(body)
+)
+
+export class OneByOne {
+  #sqs
+  #url
+
+  constructor (sqs, url) {
+    this.#sqs = sqs
+    this.#url = url
+  }
+
+  async send (body, attributes) {
+    const message = { QueueUrl: this.#url, MessageBody: body, MessageAttributes: typed(attributes) }
+    const answer = await this.#sqs.send(new SendMessageCommand(message))
+    if (!answer.MessageId) throw new Error('SQS has not acknowledged the message')
+  }
+}
+
+export class GroupCommit {
+  #sqs
+  #url
+  #free = SLOTS
+  #waiting = []
+
+  constructor (sqs, url) {
+    this.#sqs = sqs
+    this.#url = url
+  }
+
+  send (body, attributes) {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ body, attributes, size: bytes(body, attributes), resolve, reject })
+      this.#fill()
+    })
+  }
+
+  // A free slot takes what waits, at once and without a timer.
+  #fill () {
+    while (this.#free > 0 && this.#waiting.length > 0) {
+      this.#free -= 1
+      this.#commit(this.#take()).finally(() => {
+        this.#free += 1
+        this.#fill()
+      })
+    }
+  }
+
+  #take () {
+    let count = 1
+    let size = this.#waiting[0].size
+    while (count < Math.min(MAX_ENTRIES, this.#waiting.length)) {
+      size += this.#waiting[count].size
+      if (size > MAX_BYTES) break
+      count += 1
+    }
+    return this.#waiting.splice(0, count)
+  }
+
+  async #commit (batch) {
+    const entries = batch.map(({ body, attributes }, id) => (
+      { Id: String(id), MessageBody: body, MessageAttributes: typed(attributes) }
+    ))
+    try {
+      const command = new SendMessageBatchCommand({ QueueUrl: this.#url, Entries: entries })
+      const { Successful = [] } = await this.#sqs.send(command)
+      for (const { Id, MessageId } of Successful) {
+        if (MessageId) batch[Id]?.resolve()
+      }
+    } catch (error) {
+      batch.forEach(({ reject }) => reject(error))
+    }
+    // This has no effect on those that are settled.
+    batch.forEach(({ reject }) => reject(new Error('SQS has not acknowledged the entry')))
+  }
+}

@@ -1,0 +1,102 @@
+// The same work in Node: Basic auth, a validated Chargebee event, one SendMessage per webhook, then 200. With
+// --group-commit, the webhooks that wait at the same time share a SendMessageBatch.
+// Configured by variables of the service: APP_PORT, APP_SQS_QUEUE_URL, APP_BASIC_AUTH_….
+
+import { isUtf8 } from 'node:buffer'
+import { timingSafeEqual } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { Agent } from 'node:https'
+
+import { SQSClient } from '@aws-sdk/client-sqs'
+import { NodeHttpHandler } from '@smithy/node-http-handler'
+import Fastify from 'fastify'
+
+import { event } from './event.js'
+import { GroupCommit, OneByOne } from './queue.js'
+
+const MAX_BODY_BYTES = 245_760
+const SQS_TIMEOUT = 10_000 // ms
+const CONNECTIONS = 64 // as in the releases; the SDK's default is 50
+
+const env = process.env
+const credentials = Buffer.from(`${env.APP_BASIC_AUTH_USERNAME}:${env.APP_BASIC_AUTH_PASSWORD}`)
+const authorization = Buffer.from(`Basic ${credentials.toString('base64')}`)
+
+const sqs = new SQSClient({
+  region: env.AWS_REGION ?? env.AWS_DEFAULT_REGION, // the SDK for JavaScript reads only the first
+  requestHandler: new NodeHttpHandler({
+    requestTimeout: SQS_TIMEOUT,
+    throwOnRequestTimeout: true,
+    httpsAgent: new Agent({
+      keepAlive: true,
+      maxSockets: CONNECTIONS,
+      ca: env.AWS_CA_BUNDLE && readFileSync(env.AWS_CA_BUNDLE) // nor does it read this one
+    })
+  })
+})
+const Queue = process.argv.includes('--group-commit') ? GroupCommit : OneByOne
+const queue = new Queue(sqs, env.APP_SQS_QUEUE_URL)
+
+const server = Fastify({
+  bodyLimit: MAX_BODY_BYTES,
+  ajv: { customOptions: { coerceTypes: false, removeAdditional: false } }
+})
+
+// The message is the body as it was sent, so the text is kept beside what it means.
+server.decorateRequest('text', '')
+server.removeAllContentTypeParsers()
+server.addContentTypeParser('*', { parseAs: 'buffer' }, async (request, body) => {
+  try {
+    if (!isUtf8(body)) throw new SyntaxError('not UTF-8')
+    request.text = body.toString()
+    return JSON.parse(request.text)
+  } catch (error) {
+    throw Object.assign(error, { statusCode: 422 })
+  }
+})
+
+function authorize (request, reply, done) {
+  const given = Buffer.from(request.headers.authorization ?? '')
+  if (given.length !== authorization.length || !timingSafeEqual(given, authorization)) {
+    reply.code(401).header('www-authenticate', 'Basic').send({ error: 'unauthorized' })
+    return
+  }
+  done()
+}
+
+server.setErrorHandler((error, request, reply) => {
+  reply.code(error.validation ? 422 : error.statusCode ?? 500).send({ error: error.message })
+})
+
+const within = (promise, ms) => {
+  let timer
+  const late = new Promise((resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
+  })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
+
+server.post('/webhooks/chargebee', {
+  onRequest: authorize, // before the body is read
+  schema: {
+    body: event,
+    response: {
+      200: { type: 'object', properties: { status: { type: 'string' }, event_id: { type: 'string' } } }
+    }
+  }
+}, async (request, reply) => {
+  const { id, event_type: type, api_version: version } = request.body
+  const attributes = {
+    event_id: id, event_type: type, api_version: version, received_at: String(Date.now())
+  }
+  try {
+    await within(queue.send(request.text, attributes), SQS_TIMEOUT)
+  } catch {
+    return reply.code(503).send({ error: 'SQS has not acknowledged' })
+  }
+  return { status: 'queued', event_id: id }
+})
+server.get('/readyz', async () => ({}))
+
+process.once('SIGTERM', () => server.close())
+await server.listen({ host: '127.0.0.1', port: Number(env.APP_PORT) })
