@@ -1,0 +1,124 @@
+//! Sends messages to SQS: each by a call of its own, or those that wait at the same time by one call (group commit).
+
+use std::{collections::HashMap, sync::Arc};
+
+use aws_sdk_sqs::{
+    Client,
+    types::{MessageAttributeValue, SendMessageBatchRequestEntry},
+};
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+/// As in v09: calls in flight, entries of a call, and their bytes.
+const SLOTS: usize = 4;
+const MAX_ENTRIES: usize = 10;
+const MAX_BYTES: usize = 256 * 1024;
+/// Enough for every webhook that waits.
+const WAITING: usize = 10_000;
+
+pub struct Message {
+    pub body: String,
+    pub attributes: [(&'static str, String); 4],
+}
+
+impl Message {
+    /// What counts towards the limit of a call.
+    fn size(&self) -> usize {
+        let attributes = self.attributes.iter();
+        self.body.len() + attributes.map(|(name, value)| name.len() + "String".len() + value.len()).sum::<usize>()
+    }
+
+    fn attributes(attributes: [(&'static str, String); 4]) -> HashMap<String, MessageAttributeValue> {
+        let value = |text| {
+            MessageAttributeValue::builder().data_type("String").string_value(text).build().expect("has a data type")
+        };
+        attributes.into_iter().map(|(name, text)| (name.to_owned(), value(text))).collect()
+    }
+}
+
+pub struct Waiting {
+    message: Message,
+    acknowledged: oneshot::Sender<bool>,
+}
+
+#[derive(Clone)]
+pub enum Queue {
+    OneByOne { client: Client, url: String },
+    GroupCommit(mpsc::Sender<Waiting>),
+}
+
+impl Queue {
+    pub fn one_by_one(client: Client, url: String) -> Self {
+        Self::OneByOne { client, url }
+    }
+
+    pub fn group_commit(client: Client, url: String) -> Self {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        tokio::spawn(commit(client, url, receiver));
+        Self::GroupCommit(sender)
+    }
+
+    /// Returns true once SQS has acknowledged the message.
+    pub async fn send(&self, message: Message) -> bool {
+        match self {
+            Self::OneByOne { client, url } => {
+                let call = client.send_message().queue_url(url).message_body(message.body);
+                let attributes = Message::attributes(message.attributes);
+                call.set_message_attributes(Some(attributes)).send().await.is_ok_and(|sent| sent.message_id.is_some())
+            }
+            Self::GroupCommit(queue) => {
+                let (acknowledged, settled) = oneshot::channel();
+                queue.send(Waiting { message, acknowledged }).await.is_ok() && settled.await.unwrap_or(false)
+            }
+        }
+    }
+}
+
+/// A free slot takes what waits, at once and without a timer. `next` is the first message that did not fit.
+async fn commit(client: Client, url: String, mut queue: mpsc::Receiver<Waiting>) {
+    let slots = Arc::new(Semaphore::new(SLOTS));
+    let mut next = None;
+    loop {
+        let slot = slots.clone().acquire_owned().await.expect("the semaphore is never closed");
+        let first = match next.take() {
+            Some(waiting) => waiting,
+            None => match queue.recv().await {
+                Some(waiting) => waiting,
+                None => return,
+            },
+        };
+        let mut size = first.message.size();
+        let mut batch = vec![first];
+        while batch.len() < MAX_ENTRIES {
+            let Ok(waiting) = queue.try_recv() else { break };
+            size += waiting.message.size();
+            if size > MAX_BYTES {
+                next = Some(waiting);
+                break;
+            }
+            batch.push(waiting);
+        }
+        let (client, url) = (client.clone(), url.clone());
+        tokio::spawn(async move {
+            send_batch(client, url, batch).await;
+            drop(slot);
+        });
+    }
+}
+
+async fn send_batch(client: Client, url: String, batch: Vec<Waiting>) {
+    let (messages, mut callers): (Vec<_>, Vec<_>) =
+        batch.into_iter().map(|waiting| (waiting.message, Some(waiting.acknowledged))).unzip();
+    let entries = messages.into_iter().enumerate().map(|(id, message)| {
+        let entry = SendMessageBatchRequestEntry::builder().id(id.to_string()).message_body(message.body);
+        let attributes = Message::attributes(message.attributes);
+        entry.set_message_attributes(Some(attributes)).build().expect("has an id and a body")
+    });
+    let call = client.send_message_batch().queue_url(url).set_entries(Some(entries.collect()));
+    for sent in call.send().await.map(|answer| answer.successful).unwrap_or_default() {
+        let caller = sent.id.parse().ok().and_then(|id: usize| callers.get_mut(id)?.take());
+        if let Some(caller) = caller.filter(|_| !sent.message_id.is_empty()) {
+            _ = caller.send(true);
+        }
+    }
+    // Dropping the other senders tells their callers that SQS has not acknowledged the message.
+}
