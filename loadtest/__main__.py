@@ -13,7 +13,7 @@ SECTIONS = {
         "calibrated": "Replays the published attack in the published machine's time.",
     },
     "CPU": {
-        "bench": "CPU for each webhook: every release, a floor, Go; or another commit (--against).",
+        "bench": "CPU for each webhook: every release, a floor, other languages; or another commit (--against).",
         "calls": "How many calls to SQS in flight, at several latencies.",
         "instructions": "Instructions per webhook, which repeat also on a busy machine; checked in CI.",
         "shares": "Where the CPU of a webhook goes, stage by stage.",

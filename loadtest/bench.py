@@ -1,12 +1,12 @@
-"""CPU per accepted webhook, at saturation on a quarter of a core: every release, the floor, and Go.
+"""CPU per accepted webhook, at saturation on a quarter of a core: every release, the floor, and other languages.
 
-The floor (asgi_noop) is uvicorn alone, which only reads the body and responds. The peers in Go do the same work as
-a release, with net/http and aws-sdk-go-v2: one SendMessage per webhook (go), or group commit (go_group_commit); but
-they write no log line for a webhook. go_lean is as lean as we can make it: group commit with fasthttp, reused buffers,
-and its own client for SendMessageBatch. Every
-subject runs beside the newest release, both at the same time, each in its own quarter of a core; the newest beside
-itself shows which differences can be told apart, and with its telemetry on, what that costs. v01 has a table and the
-stand-in for Chargebee in place of the queue. Writes bench.json to loadtest/results/<date>-<commit>.
+The floor (asgi_noop) is uvicorn alone, which only reads the body and responds. The peers do the same work as a release
+in Go (net/http), Rust (axum) and Node (Fastify), with AWS's SDK: one SendMessage per webhook (go, rust, node), or group
+commit (go_group_commit …); but they write no log line for a webhook. go_lean is as lean as we can make it: group commit
+with fasthttp, reused buffers, and its own client for SendMessageBatch. Every subject runs beside the newest release,
+both at the same time, each in its own quarter of a core; the newest beside itself shows which differences can be told
+apart, and with its telemetry on, what that costs. v01 has a table and the stand-in for Chargebee in place of the queue.
+A peer whose toolchain is not installed is left out. Writes bench.json to loadtest/results/<date>-<commit>.
 
 With --against, each release runs beside the same release of another commit, and beside itself. Writes
 bench-against-<that commit>.json. With --python, each release runs beside itself under another Python interpreter.
@@ -27,10 +27,9 @@ from loadtest.interleaved import USERS
 from loadtest.record import folders
 from loadtest.record.shapes import Load
 from loadtest.report import ratios
-from loadtest.stage import subject, trial
+from loadtest.stage import peers, subject, trial
 from loadtest.stage.checkout import Checkout, checkout, other_python
 from loadtest.stage.collector import collector
-from loadtest.stage.peers import peers
 from loadtest.stage.subject import AttackSubject
 
 # An interval of 93 % needs five repeats. Fewer, or shorter attacks, are a trial run, which documents leave out.
@@ -89,9 +88,10 @@ def _bench_against(there: Checkout, other: str, releases: list[Release], load: L
 
 def _beside_the_newest(only: tuple[str, ...], collector: str) -> list[Pair]:
     older = (release for release in Release if release != NEWEST)
-    subjects = (*map(subject.release, older), _observed(collector), *peers())
-    _check(only, [what.name for what in subjects])
-    return duet.pairs(subject.release(NEWEST), [what for what in subjects if _wanted(what.name, only)])
+    subjects = (*map(subject.release, older), _observed(collector))
+    _check(only, [*(what.name for what in subjects), *peers.NAMES])
+    wanted = [what for what in subjects if _wanted(what.name, only)]
+    return duet.pairs(subject.release(NEWEST), wanted + peers.peers(lambda name: _wanted(name, only)))
 
 
 def _observed(collector: str) -> AttackSubject:

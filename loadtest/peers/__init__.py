@@ -1,1 +1,1 @@
-"""Programs with which the releases are compared: the floor (the bare Python server), and the same work in Go."""
+"""Programs with which the releases are compared: the floor (the bare Python server), and other languages."""

@@ -1,4 +1,4 @@
-"""The chart of webhooks per second on a quarter of a core: every release, Go, and the floor, of one run of `bench`."""
+"""The chart of webhooks per second on a quarter of a core: releases, peers and floor, of one run of `bench`."""
 
 from typing import Any
 
@@ -15,14 +15,18 @@ NAMES = {
     "go": "Go",
     "go_group_commit": "Go, group commit",
     "go_lean": "Go, lean",
+    "rust": "Rust",
+    "rust_group_commit": "Rust, group commit",
+    "node": "Node",
+    "node_group_commit": "Node, group commit",
     "asgi_noop": "floor (does nothing)",
 }
 # On light and dark.
-_KINDS = alt.Scale(domain=["release", "Go", "floor"], range=["#0072b2", "#e69f00", "#8c8c8c"])
+_KINDS = alt.Scale(domain=["release", "peer", "floor"], range=["#0072b2", "#e69f00", "#8c8c8c"])
 
 
 def rates(comparison: Comparison) -> dict[str, list[float | None]]:
-    """Returns the throughput of each subject in each repeat: the releases first, then Go, then the floor."""
+    """Returns the throughput of each subject in each repeat: the releases first, then the peers, then the floor."""
     found: dict[str, list[float | None]] = {}
     for kind in dict.fromkeys(run.kind for run in comparison.runs):
         name = kind.removesuffix(f" {AGAIN}")
@@ -57,7 +61,7 @@ def chart(comparison: Comparison) -> dict[str, Any]:
 
 def _row(name: str, values: list[float | None]) -> dict[str, Any]:
     between = estimate(values)
-    kind = "floor" if name == "asgi_noop" else "Go" if name in NAMES else "release"
+    kind = "floor" if name == "asgi_noop" else "peer" if name in NAMES else "release"
     return {
         "subject": f"{name} (bills)" if name == Release.V01_INLINE else NAMES.get(name, name),
         "kind": kind,

@@ -4,7 +4,8 @@ stack.py            queues.py (stand_in.py, elasticmq.py or embedded) behind tox
 direct.py           a queue of stand_in.py without toxiproxy
 billing.py          DynamoDB and Chargebee's stand-in, which v01 uses instead of a queue
 subject.py          the process under attack: a release, or one of peers/
-peers.py            the floor and the same work in Go, as subjects
+peers.py            the floor and the same work in other languages, as subjects; cargo.py builds those in Rust
+listener.py         the processes of a service that was started elsewhere; here.py: whether an address is this machine's
 checkout.py         another commit as a subject, in one of environments.py; trial.py: whether it starts
 worker.py           a worker within a budget; retrying_worker.py: one with a short first retry
 worker_stack.py     queues, table and Chargebee's stand-in for workers

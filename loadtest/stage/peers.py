@@ -1,18 +1,33 @@
 """The peers as subjects: see `loadtest.peers`."""
 
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 from loadtest.record.folders import ROOT
-from loadtest.stage import tools
+from loadtest.stage import cargo, tools
 from loadtest.stage.subject import AttackSubject
 
-SOURCES = ROOT / "loadtest" / "peers" / "go"
+PEERS = ROOT / "loadtest" / "peers"
+GO, RUST, NODE = PEERS / "go", PEERS / "rust", PEERS / "node"
+FLOOR = "asgi_noop"
+
+
+class _Language(NamedTuple):
+    """Peers in one language. `tool` returns the command that `build` runs, or None if it is missing."""
+
+    name: str
+    tool: Callable[[], str | None]
+    build: Callable[[str], None]
+    peers: dict[str, list[str]]
 
 
 def floor() -> AttackSubject:
     """uvicorn alone, which only reads the body and responds."""
-    return AttackSubject("asgi_noop", [sys.executable, "-m", "loadtest.peers.asgi_noop"], enqueues=False)
+    return AttackSubject(FLOOR, [sys.executable, "-m", "loadtest.peers.asgi_noop"], enqueues=False)
 
 
 def do_nothing(**flags: str) -> AttackSubject:
@@ -20,14 +35,50 @@ def do_nothing(**flags: str) -> AttackSubject:
     return AttackSubject("do_nothing", [sys.executable, "-m", "loadtest.peers.do_nothing"], flags, enqueues=False)
 
 
-def peers() -> list[AttackSubject]:
-    """The floor, and the peers in Go if Go can build them. Raises CalledProcessError if they do not compile."""
-    go = tools.go()
-    if go is None:
-        print("go is not on PATH, and cannot be installed: the peers in Go are omitted", file=sys.stderr)
-        return [floor()]
+def peers(wanted: Callable[[str], bool] = lambda name: True) -> list[AttackSubject]:
+    """Returns the floor and the peers, as far as they are wanted and the tools to build them are there.
+
+    Raises CalledProcessError if a peer cannot be built.
+    """
+    found = [floor()] if wanted(FLOOR) else []
+    for language in LANGUAGES:
+        names = [name for name in language.peers if wanted(name)]
+        tool = language.tool() if names else None
+        if tool is not None:
+            language.build(tool)
+            found += [AttackSubject(name, language.peers[name]) for name in names]
+        elif names:
+            print(f"{language.name} is not installed: {', '.join(names)} left out", file=sys.stderr)
+    return found
+
+
+def _build_go(go: str) -> None:
     for binary, package in {"peer": ".", "lean": "./lean"}.items():
-        subprocess.run([go, "build", "-o", f"bin/{binary}", package], cwd=SOURCES, check=True)
-    peer, lean = (str(SOURCES / "bin" / binary) for binary in ("peer", "lean"))
-    in_go = {"go": [peer], "go_group_commit": [peer, "-group-commit"], "go_lean": [lean]}
-    return [floor(), *(AttackSubject(name, command) for name, command in in_go.items())]
+        subprocess.run([go, "build", "-o", f"bin/{binary}", package], cwd=GO, check=True)
+
+
+def _build_node(npm: str) -> None:
+    """Installs what package-lock.json names, unless it is there."""
+    installed = NODE / "node_modules" / ".package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime < (NODE / "package-lock.json").stat().st_mtime:
+        subprocess.run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=NODE, check=True)
+
+
+def _npm() -> str | None:
+    return shutil.which("npm") if shutil.which("node") else None
+
+
+_GO, _LEAN = str(GO / "bin" / "peer"), str(GO / "bin" / "lean")
+_RUST = str(cargo.binary(RUST))
+_NODE = ["node", str(NODE / "server.js")]
+LANGUAGES = (
+    _Language("Go", tools.go, _build_go, {"go": [_GO], "go_group_commit": [_GO, "-group-commit"], "go_lean": [_LEAN]}),
+    _Language(
+        "Rust",
+        lambda: shutil.which("cargo"),
+        partial(cargo.build, RUST),
+        {"rust": [_RUST], "rust_group_commit": [_RUST, "--group-commit"]},
+    ),
+    _Language("Node", _npm, _build_node, {"node": _NODE, "node_group_commit": [*_NODE, "--group-commit"]}),
+)
+NAMES = (FLOOR, *(name for language in LANGUAGES for name in language.peers))

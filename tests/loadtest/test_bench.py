@@ -93,7 +93,7 @@ def test_a_release_that_the_other_commit_lacks() -> None:
         (("--python", "/bin/false"), "error: --python=/bin/false: this is no Python interpreter\n"),
         (("--python", "python3", "--against", "HEAD"), "error: --against and --python: allowed is one of them\n"),
         (("--against", "HEAD", "--only", "v99"), "error: --only=v99: allowed is the beginning of v02_blocking, "),
-        (("--only", "v08", "--only", "rust"), "error: --only=rust: allowed is the beginning of v01_inline, "),
+        (("--only", "v08", "--only", "cobol"), "error: --only=cobol: allowed is the beginning of v01_inline, "),
     ],
 )
 def test_failures_are_one_line(arguments: tuple[str, ...], reason: str) -> None:

@@ -75,7 +75,7 @@ def test_a_port_in_use(keeping: StandIn) -> None:
 @pytest.mark.slow
 def test_the_sdk_for_go(stand_in: StandIn, queue_url: str, event: bytes, tmp_path: Path) -> None:
     """The stand-in accepts the signatures of the SDK, and the SDK accepts the MD5s of the stand-in."""
-    go = next(peer for peer in peers.peers() if peer.name == "go")
+    [go] = peers.peers(lambda name: name == "go")
     with (
         open_budget("none") as budget,
         subject.start(go, budget, environment(stand_in.endpoint, queue_url), tmp_path / "log") as running,

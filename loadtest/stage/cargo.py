@@ -1,0 +1,27 @@
+"""Builds a package in Rust with the versions and checksums of its `packages.lock`.
+
+`packages.lock` is Cargo.lock without the registry's address, which Cargo writes beside each package and requires there.
+After `cargo update`, `grep -v '^source' Cargo.lock > packages.lock` writes it.
+"""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+
+def binary(folder: Path) -> Path:
+    """Returns the path of the program that `build` makes."""
+    return folder / "target" / "release" / "peer"
+
+
+def build(folder: Path, cargo: str) -> None:
+    """Takes some minutes for the first time. Raises CalledProcessError if Cargo fails."""
+    asked = [cargo, "metadata", "--no-deps", "--format-version", "1"]
+    described = json.loads(subprocess.run(asked, cwd=folder, check=True, stdout=subprocess.PIPE).stdout)
+    address = described["packages"][0]["dependencies"][0]["source"]
+    packages = (folder / "packages.lock").read_text()
+    # Only packages of the registry have a checksum.
+    complete = re.sub(r"^(?=checksum = )", f'source = "{address}"\n', packages, flags=re.MULTILINE)
+    (folder / "Cargo.lock").write_text(complete)
+    subprocess.run([cargo, "build", "--release", "--locked", "--target-dir", "target"], cwd=folder, check=True)
