@@ -4,7 +4,7 @@ measure.py         the whole measurement: subject, precheck, attack, audit
 precheck.py        sends one webhook first, which must be in the queue
 behind.py          the queue that a subject works with, or for v01 a table and invoices
 vegeta.py          the load generator and its reports
-traffic.py         webhooks with distinct ids, and the digest of each
+traffic.py         webhooks with distinct ids, and the digest of each; request.py: requests to any service
 arrivals.py        what has arrived in the queue: the stand-in's digests, or what drain.py receives meanwhile
 drain.py           empties an emulator's queue during the attack
 invoices.py        what v01 has billed, in place of the queue

@@ -1,6 +1,6 @@
 """Output of measurements: in a terminal, as a page, and in README, CHANGELOG and RESULTS.md.
 
-show.py        the report that attack.sh prints
+show.py        the report that attack.sh prints; meaning.py: what its figures mean
 cells.py       Markdown tables and their cells, for all reports
 tables.py      Markdown tables of the history; ratios.py: of CPU, within one run
 overview.py    the first table of RESULTS.md
