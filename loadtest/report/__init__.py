@@ -9,6 +9,7 @@ overload.py    the table of `python -m loadtest overload`
 memory.py, shares.py, soak.py   the results of the commands of these names, as text
 charts.py      Vega-Lite, in the colours of theme.py; bar_charts.py: one value of each release
 capacity_chart.py   the chart of webhooks per second on a quarter of a core
+dots.py        a picture of every request of one attack
 over_time.py   a picture of every request of an attack; request_charts.py: its chart
 page.py        report.html
 pictures.py    SVGs of the same charts

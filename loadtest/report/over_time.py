@@ -13,7 +13,6 @@ from loadtest.fire import vegeta
 from loadtest.fire.vegeta import Hit
 from loadtest.record import folders
 from loadtest.record.comparison import Comparison
-from loadtest.record.shapes import Measurement
 from loadtest.report import figures, request_charts, theme
 from loadtest.report.charts import Spec
 from loadtest.report.request_charts import Requests
@@ -57,21 +56,6 @@ def history(hits: dict[str, list[Hit]]) -> Spec:
     return request_charts.side_by_side(
         {name: of(of_release) for name, of_release in hits.items()}, title, one_axis=False
     )
-
-
-def write_attack(measured: Measurement, out: Path) -> None:
-    """Writes `requests.png`, on white, of the attack whose raw results are in `out`."""
-    load = measured.load
-    sent = f"{load.users} users" if load.users else f"{load.rate} a second"
-    probes = measured.probes
-    title = alt.Title(
-        f"{measured.request or 'Webhooks'}: {sent} for {load.duration_s:g} s",
-        subtitle=["Each dot is a request, at the time when it was sent."]
-        + ([f"Diamonds: probes of {probes.path}. Crosses: probes that failed."] if probes else []),
-    )
-    spec = request_charts.side_by_side({measured.name: requests(out)}, title)
-    themed = json.dumps(spec | {"config": theme.config("light") | {"background": "white"}})
-    (out / "requests.png").write_bytes(vl_convert.vegalite_to_png(themed, scale=SHARP))
 
 
 def write(spec: Spec, out: Path, name: str) -> None:

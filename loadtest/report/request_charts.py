@@ -22,8 +22,7 @@ class Deadline(NamedTuple):
 # (sent after, latency, answer) of each request; an answer is a status, `none`, PROBED or PROBE_FAILED.
 Requests = list[tuple[float, float, str]]
 # The same on light and dark.
-COLOURS = {"503": "#8c8c8c", "2xx": MEASURED, "none": "#d55e00"}
-_OTHER = "#e69f00"
+COLOURS = {"503": "#8c8c8c", "200": MEASURED, "none": "#d55e00"}
 # A failed probe is drawn as a cross: its latency says only how soon it failed, which is at once if the process is dead.
 _PROBE_MARKS = {PROBED: ("diamond", "#009e73"), PROBE_FAILED: ("cross", "#cc79a7")}
 
@@ -62,13 +61,13 @@ def side_by_side(
     `one_axis` of latency for all of them, so that they can be compared; otherwise one each.
     """
     rows = [
-        {"attack": name, "at": round(at, 2), "latency": round(latency, 4), "answer": answer}
+        {"attack": name, "at": round(at, 2), "latency": round(latency, 3), "answer": answer}
         for name, requests in attacks.items()
         for at, latency, answer in requests
     ]
     base = alt.Chart()
-    answers = sorted({answer for row in rows if (answer := str(row["answer"])) not in _PROBE_MARKS})
-    colours = alt.Scale(domain=answers, range=[_colour(answer) for answer in answers])
+    answers = [answer for answer in COLOURS if any(row["answer"] == answer for row in rows)]
+    colours = alt.Scale(domain=answers, range=[COLOURS[answer] for answer in answers])
     points = base.mark_point(filled=True, size=7).encode(
         x=alt.X("at:Q", title="sent after, s"),
         y=alt.Y("latency:Q", title="latency, s"),
@@ -81,17 +80,12 @@ def side_by_side(
         layers.append(once.mark_rule(strokeDash=[4, 4]).encode(y=y))
         words = once.mark_text(align="left", baseline="bottom", dx=3, dy=-2, text=deadline.name)
         layers.append(words.encode(x=alt.value(0), y=y))
-    size = {"width": 280, "height": 170} if len(attacks) > 1 else {"width": 600, "height": 300}
-    panels = alt.layer(*layers, data={"values": rows}).properties(**size)
+    panels = alt.layer(*layers, data={"values": rows}).properties(width=280, height=170)
     header = alt.Header(labelFontSize=12, labelAnchor="start")
     faceted = panels.facet(facet=alt.Facet("attack:N", title=None, sort=list(attacks), header=header), columns=2)
     spec: Spec = faceted.properties(title=title).resolve_scale(y="shared" if one_axis else "independent").to_dict()
     spec.pop("config", None)
     return spec
-
-
-def _colour(answer: str) -> str:
-    return COLOURS["2xx"] if answer.startswith("2") else COLOURS.get(answer, _OTHER)
 
 
 def _probes(base: alt.Chart, answer: str) -> alt.Chart:

@@ -6,7 +6,7 @@ from app.settings import Release
 from loadtest.fire import vegeta
 from loadtest.record.comparison import AttackRecord
 from loadtest.record.shapes import Audit, ProbeLatencies, Used
-from loadtest.report import over_time
+from loadtest.report import dots
 from loadtest.report.meaning import meaning
 
 NAMED = 3  # of the lost ones; the others are in meta.json
@@ -29,8 +29,8 @@ def attack(attack: AttackRecord, out: Path) -> None:
         print(f"DOUBTFUL: {doubt}")
     if measured.used is None:
         print(meaning(measured))
-    over_time.write_attack(measured, out)
-    print(f"results: {out} (requests.png shows every request; plot.html shows latency over time)")
+    dots.write(measured, out)
+    print(f"results: {out} (requests.svg shows every request; plot.html shows latency over time)")
 
 
 def _probes(probes: ProbeLatencies) -> str:
