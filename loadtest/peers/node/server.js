@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer'
 import { timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Agent } from 'node:https'
+import { createSecureContext } from 'node:tls'
 
 import { SQSClient } from '@aws-sdk/client-sqs'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
@@ -22,16 +23,16 @@ const env = process.env
 const credentials = Buffer.from(`${env.APP_BASIC_AUTH_USERNAME}:${env.APP_BASIC_AUTH_PASSWORD}`)
 const authorization = Buffer.from(`Basic ${credentials.toString('base64')}`)
 
+// Made once: with the option `ca`, Node would load all certificates for each connection.
+const secureContext = env.AWS_CA_BUNDLE && createSecureContext({ ca: readFileSync(env.AWS_CA_BUNDLE) })
+
+// The SDK for JavaScript reads neither AWS_DEFAULT_REGION nor AWS_CA_BUNDLE by itself.
 const sqs = new SQSClient({
-  region: env.AWS_REGION ?? env.AWS_DEFAULT_REGION, // the SDK for JavaScript reads only the first
+  region: env.AWS_REGION ?? env.AWS_DEFAULT_REGION,
   requestHandler: new NodeHttpHandler({
     requestTimeout: SQS_TIMEOUT,
     throwOnRequestTimeout: true,
-    httpsAgent: new Agent({
-      keepAlive: true,
-      maxSockets: CONNECTIONS,
-      ca: env.AWS_CA_BUNDLE && readFileSync(env.AWS_CA_BUNDLE) // nor does it read this one
-    })
+    httpsAgent: new Agent({ keepAlive: true, maxSockets: CONNECTIONS, secureContext })
   })
 })
 const Queue = process.argv.includes('--group-commit') ? GroupCommit : OneByOne
