@@ -36,9 +36,9 @@ def write(measured: Measurement, out: Path) -> None:
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for hit in vegeta.hits(out / "results.bin"):
         found[str(hit.code or "no answer")].append((hit.at, hit.latency))
-    for at, latency, answered in json.loads((out / "probes.json").read_text()):
+    for at, latency, answered in json.loads((out / "probes.json").read_text(encoding="utf-8")):
         found[_PROBED if answered else _PROBE_FAILED].append((at, latency))
-    (out / "requests.svg").write_text("\n".join(_svg(measured, found)) + "\n")
+    (out / "requests.svg").write_text("\n".join(_svg(measured, found)) + "\n", encoding="utf-8")
 
 
 def _svg(measured: Measurement, found: dict[str, list[tuple[float, float]]]) -> Iterator[str]:

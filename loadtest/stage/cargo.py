@@ -20,8 +20,8 @@ def build(folder: Path, cargo: str) -> None:
     asked = [cargo, "metadata", "--no-deps", "--format-version", "1"]
     described = json.loads(subprocess.run(asked, cwd=folder, check=True, stdout=subprocess.PIPE).stdout)
     address = described["packages"][0]["dependencies"][0]["source"]
-    packages = (folder / "packages.lock").read_text()
+    packages = (folder / "packages.lock").read_text(encoding="utf-8")
     # Only packages of the registry have a checksum.
     complete = re.sub(r"^(?=checksum = )", f'source = "{address}"\n', packages, flags=re.MULTILINE)
-    (folder / "Cargo.lock").write_text(complete)
+    (folder / "Cargo.lock").write_text(complete, encoding="utf-8")
     subprocess.run([cargo, "build", "--release", "--locked", "--target-dir", "target"], cwd=folder, check=True)

@@ -32,7 +32,7 @@ def service() -> Iterator[str]:
 
 def test_a_body_with_ids_and_a_header(service: str, tmp_path: Path) -> None:
     """Each request has the header and an id of its own. There are a picture and a sentence, and no audit."""
-    (tmp_path / "body.json").write_text(BODY)
+    (tmp_path / "body.json").write_text(BODY, encoding="utf-8")
     out = tmp_path / "out"
     ended = attack(
         *("--url", f"{service}/orders/", "--body", str(tmp_path / "body.json"), "--header", f"X-Key: {KEY}"),
@@ -48,7 +48,7 @@ def test_a_body_with_ids_and_a_header(service: str, tmp_path: Path) -> None:
     assert "audit" not in ended.stdout
     assert "/healthz, on a new connection each: " in ended.stdout
     assert measured["busiest"] is not None
-    drawn = (out / "requests.svg").read_text()
+    drawn = (out / "requests.svg").read_text(encoding="utf-8")
     assert ET.fromstring(drawn).tag.endswith("svg")  # noqa: S314  # made a moment ago, by us
     assert drawn.count("h0") == measured["requests"]
     assert not any(KEY.encode() in file.read_bytes() for file in out.iterdir())

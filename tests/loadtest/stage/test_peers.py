@@ -28,7 +28,7 @@ PATH = "/webhooks/chargebee"
 @pytest.fixture(params=[name for name in peers.NAMES if name != peers.FLOOR])
 def peer(request: pytest.FixtureRequest, aws: QueueProcess, queue_url: str, tmp_path: Path) -> Iterator[httpx.Client]:
     """Yields an HTTP client of a peer that uses the queue. Only Go is a requirement of the tests."""
-    with (peers.PEERS / "__init__.py").open() as file:
+    with (peers.PEERS / "__init__.py").open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # two processes must not install the same packages at the same time
         found = peers.peers(lambda name: name == request.param)
     if request.param.startswith("go"):
