@@ -145,9 +145,11 @@ def _request(chosen: Namespace) -> "Request":
     if chosen.queue_url:
         raise ConfigurationError("--queue-url: only webhooks of this project are audited")
     template = chosen.body.read_bytes() if chosen.body else b""
-    headers = {"Content-Type": "application/json"} if chosen.body else {}
+    headers = dict(chosen.header)
+    if chosen.body and "content-type" not in map(str.lower, headers):
+        headers["Content-Type"] = "application/json"
     method = chosen.method or ("POST" if chosen.body else "GET")
-    return Request(method, chosen.url, headers | dict(chosen.header), template, chosen.health or "/healthz")
+    return Request(method, chosen.url, headers, template, chosen.health or "/healthz")
 
 
 if __name__ == "__main__":

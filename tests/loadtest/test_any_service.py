@@ -36,6 +36,7 @@ def test_a_body_with_ids_and_a_header(service: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     ended = attack(
         *("--url", f"{service}/orders/", "--body", str(tmp_path / "body.json"), "--header", f"X-Key: {KEY}"),
+        *("--header", "content-type: application/json"),
         *("--rate", "20", "--duration", "1s", "--out", str(out)),
     )
     assert ended.returncode == 0, ended.stderr
