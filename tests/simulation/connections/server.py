@@ -22,12 +22,12 @@ from app.web.releases import v11_without_asgi
 from app.web.server.connections import ConnectionLimits
 from app.web.server.serve import CALLBACKS, HTTP, uvicorn_config
 from app.web.service import Service
-from tests.harness.middleware import webhooks
 from tests.harness.service import PASSWORD, USER
 from tests.simulation.connections.events import Event
 from tests.simulation.connections.requests import MAX_BODY
 from tests.simulation.connections.transport import Transport
 from tests.simulation.loop import VirtualLoop
+from tests.simulation.middleware import webhooks
 
 HEAD_TIMEOUT, BODY_TIMEOUT, KEEP_ALIVE_TIMEOUT = 11.0, 7.0, 65.0
 SETTINGS = {

@@ -13,7 +13,7 @@ from app.sqs.signing import Credentials
 from app.web.gate.gate import Gate
 from app.web.main import create_app
 from app.web.server.serve import CALLBACKS, uvicorn_config
-from tests.harness.middleware import webhooks
+from tests.simulation.middleware import webhooks
 
 # With a shorter `head_timeout` than `body_timeout`, the search notices a deadline of the head that stays.
 SETTINGS = WebSettings.model_validate(
