@@ -28,6 +28,7 @@ from local.sample_events import default_file, fresh_events
 from local.seeding import seed
 from profiles import flame
 from profiles.instruments import PROFILE
+from profiles.instruments.functions import WEBHOOK
 from profiles.instruments.profiler import CALLBACK_INTERVAL_SECONDS, RENDERERS, SESSION
 
 ROOT = Path(__file__).parents[1]
@@ -78,7 +79,7 @@ def _requests(session: Session) -> Frame:
     assert frame is not None
     if not _holds_requests(frame):
         return _callbacks(frame)
-    while "run_asgi" not in frame.function:
+    while WEBHOOK.plain not in frame.function:
         frame = max(frame.children, key=lambda child: (_holds_requests(child), child.time))
     return frame
 
@@ -98,7 +99,7 @@ def _callbacks(frame: Frame) -> Frame:
 
 
 def _holds_requests(frame: Frame) -> bool:
-    return "run_asgi" in frame.function or any(map(_holds_requests, frame.children))
+    return WEBHOOK.plain in frame.function or any(map(_holds_requests, frame.children))
 
 
 async def _post(url: str, bodies: list[bytes]) -> None:

@@ -13,9 +13,9 @@ from app.terminal import is_dumb
 from local import ctrl_c, exposure, lessons
 from local.compare import svg, terminal
 from local.compare.recording import Recording, delay, record
-from local.compare.states import State
 from local.compare.styles import STYLES
 from local.local_run import REPLACED
+from profiles.instruments.functions import State
 
 
 @click.command()

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from local.compare.recording import Recording
 from local.compare.state_spans import StateSpan, TimelineRow
-from local.compare.states import State
+from profiles.instruments.functions import State
 
 # The maximum number of threads to show. More threads would all look the same.
 MOST_THREADS = 12

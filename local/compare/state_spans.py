@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from local.compare.states import State, state_of
+from local.compare.states import state_of
+from profiles.instruments.functions import State
 
 
 class StateSpan(NamedTuple):

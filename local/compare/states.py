@@ -1,59 +1,21 @@
 """Finds the state of a thread or task, such as "waiting for SQS", from its stack.
 
-The tables in this module give the state for known functions. If the stack contains several known functions, the
+`profiles.instruments.functions` gives the state for known functions. If the stack contains several known functions, the
 innermost one decides.
 """
 
 import linecache
 from collections.abc import Sequence
-from enum import StrEnum
+
+from profiles.instruments.functions import FUNCTIONS, State
 
 
-class State(StrEnum):
-    IDLE = "idle"
-    RUNNING = "running"
-    CLIENT = "building a client"
-    CAS = "loading CAs"
-    CONNECTING = "connecting"
-    SQS = "waiting for SQS"
-    TABLE = "waiting for DynamoDB"
-    CHARGEBEE = "waiting for Chargebee"
-    # Only a webhook can have the following states; a thread cannot.
-    TURN = "waiting for its turn"
-    TOKEN = "waiting for a token"  # noqa: S105  # a state, not a password
-    THREAD = "in a thread"
-    BATCH = "waiting in a batch"
+def _states(column: str) -> dict[tuple[str, str], State]:
+    """Returns the states of a column by the end of the file's path and the function's name without its class."""
+    return {(one.file, one.plain): state for one in FUNCTIONS if (state := getattr(one, column)) is not None}
 
 
-# In the three tables below, a key is the end of a file's path and the name of a function.
-# The first table applies only to the innermost function of a thread.
-_INNERMOST = {
-    ("asyncio/runners.py", "run"): State.IDLE,  # the event loop waits inside uvloop, which has no Python frames
-    ("selectors.py", "select"): State.IDLE,
-    ("threading.py", "wait"): State.IDLE,
-    ("queue.py", "get"): State.IDLE,
-    ("concurrent/futures/thread.py", "_worker"): State.IDLE,
-    ("local/child.py", "_wait_for_end"): State.IDLE,  # this thread waits for the end of the parent process
-    ("sqs/blocking.py", "resolve"): State.SQS,  # the thread waits while another one fetches the queue's URL from SQS
-}
-# The second table applies to every function in a thread's stack, not only to the innermost one.
-_THREADS = {
-    ("socket.py", "readinto"): State.SQS,
-    ("ssl.py", "do_handshake"): State.CONNECTING,
-    ("urllib3/util/connection.py", "create_connection"): State.CONNECTING,
-    ("sqs/blocking.py", "build_queue"): State.CLIENT,
-    ("billing/blocking.py", "build_clients"): State.CLIENT,
-}
-# The third table applies to every coroutine in the stack of a suspended task.
-_TASKS = {
-    ("anyio/_backends/_asyncio.py", "acquire_on_behalf_of"): State.TOKEN,
-    ("anyio/_backends/_asyncio.py", "run_sync_in_worker_thread"): State.THREAD,
-    ("sqs/native.py", "send"): State.SQS,
-    ("sqs/native.py", "send_batch"): State.SQS,
-    ("sqs/lean.py", "send_batch"): State.SQS,
-    ("sqs/group_commit.py", "send"): State.BATCH,
-    ("sqs/group_commit.py", "submit"): State.BATCH,  # stands for the wait of a webhook without a task
-}
+_INNERMOST, _THREADS, _TASKS = map(_states, ("innermost", "thread", "task"))
 _LOADS_CAS = "load_verify_locations"
 # v01's clients of Chargebee and DynamoDB wait in the same function as boto3's client of SQS. The first of these files
 # that occurs in a stack says for which service the thread waits.

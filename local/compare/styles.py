@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from local.compare.states import State
+from profiles.instruments.functions import State
 
 
 class Style(NamedTuple):

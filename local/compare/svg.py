@@ -8,8 +8,8 @@ from local.compare import terminal
 from local.compare.recording import Recording
 from local.compare.rows import Group, groups
 from local.compare.state_spans import StateSpan
-from local.compare.states import State
 from local.compare.styles import STYLES
+from profiles.instruments.functions import State
 
 WIDTH, LABEL, MARGIN = 960, 110, 14
 PLOT = WIDTH - LABEL - MARGIN

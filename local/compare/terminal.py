@@ -9,8 +9,8 @@ from typing import NamedTuple
 from local.compare.recording import Recording
 from local.compare.rows import Group, groups, total
 from local.compare.state_spans import StateSpan
-from local.compare.states import State
 from local.compare.styles import STYLES
+from profiles.instruments.functions import State
 
 LABEL = 14
 NOT_YET = " "

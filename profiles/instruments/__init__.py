@@ -8,6 +8,7 @@ wrapped.py   create_app with the chosen instruments
 profiler.py  profiles one webhook at a time
 timeline.py  records the stacks of event loop, threads and webhooks
 overhead.py  spends CPU time on each request
+functions.py says what known functions do: one table
 """
 
 from collections.abc import Iterable

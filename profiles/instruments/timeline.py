@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from asgi_doctor.samples import StackSpans, StackTable
+from profiles.instruments.functions import CALL, WEBHOOK
 
 INTERVAL_SECONDS = 0.001
 
@@ -119,12 +120,12 @@ class Sampler(threading.Thread):
                 continue
             number = self._number(task)
             match outermost.cr_code.co_name:
-                case "run_asgi":  # uvicorn runs this coroutine for each request
+                case WEBHOOK.plain:
                     scope = frame.f_locals["self"].scope
                     if scope["path"] == self._path:
                         self._scopes[number] = scope
                         found["webhook", number] = loop if task is current else self._stacks.of_task(task)
-                case "_send" if "batch" in frame.f_locals:  # group commit runs this coroutine for each call
+                case CALL.plain if "batch" in frame.f_locals:
                     self._batches[number] = len(frame.f_locals["batch"])
                     found["call", number] = loop if task is current else self._stacks.of_task(task)
         return found

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from xml.etree.ElementTree import Element
 
 from profiles import shapes
+from profiles.instruments.functions import Stage
 from profiles.one_webhook.counter import Trace
-from profiles.one_webhook.stages import Stage, calls_by_stage
+from profiles.one_webhook.stages import calls_by_stage
 
 WIDTH, MARGIN = 620, 14
 PLOT = WIDTH - 2 * MARGIN

@@ -16,8 +16,8 @@ from local.compare import rows, state_spans, terminal
 from local.compare.recording import Recording, record
 from local.compare.rows import groups, total
 from local.compare.state_spans import StateSpan, TimelineRow, merged
-from local.compare.states import State
 from profiles.instruments import TIMELINE
+from profiles.instruments.functions import State
 
 WEBHOOKS = 6
 DELAY = 0.1

@@ -6,10 +6,11 @@ import re
 import pytest
 
 from app.settings import Release
+from profiles.instruments.functions import Stage
 from profiles.one_webhook import picture
 from profiles.one_webhook.counter import Call, Counter, Trace, without_callbacks
 from profiles.one_webhook.run import trace
-from profiles.one_webhook.stages import Stage, calls_by_stage
+from profiles.one_webhook.stages import calls_by_stage
 
 
 def _inner() -> None: ...
