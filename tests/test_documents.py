@@ -224,7 +224,7 @@ GENERATED = {
     "deploy/CAPACITY.md": ["capacity_text.table()"],
     "docs/local.md": ["known_as()"],
     "docs/operating.md": ["documents.billing()"],
-    "docs/settings.md": ["operator_settings()", "experiment_settings()", "local_settings()"],
+    "docs/settings.md": ["process_settings()", "web_settings()", "worker_settings()", "local_settings()"],
     "docs/lab.md": [
         "lab_documents.verdicts()",
         *(f'lab_documents.{part}("{name}")' for name in STUDIES for part in ("study", "rows")),
