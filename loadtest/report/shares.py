@@ -14,7 +14,7 @@ STAGES = {
         "log": r"telemetry/(lines|logging)\.py|loguru/",
         "respond": r"\.send \(.*uvicorn/|server/writer\.py|__call__ \(.*(web/answers|starlette/responses)\.py",
         "body": r"gate/body\.py|read_body \(|\.receive \(.*uvicorn/|\.body \(.*starlette/",
-        "gate": r"web/(gate/|(endpoint|problems|service)\.py)",
+        "gate": r"web/(gate/|(middleware|problems|service)\.py)",
         "parse": r"app/events\.py|read_event \(|pydantic/",
         "message": r"sqs/message\.py",
         "wait": r"sqs/(group_commit|pending)\.py",
