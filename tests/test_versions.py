@@ -35,7 +35,9 @@ READ = {
         ("app/web/server/", "asgi_doctor/serve.py", "lab/application/serve.py"),
     ),
     "httptools": Read("0.9", "llhttp's treatment of trailers and upgrades", ("app/web/server/protocol.py",)),
-    "fastapi": Read("0.165", "APIRoute.app and the middleware that it needs", ("app/web/main.py",)),
+    "fastapi": Read(
+        "0.165", "the order of its middleware: its exception handlers are inside of ours", ("app/web/main.py",)
+    ),
     "starlette": Read("1.10", "JSONResponse.__call__", ("app/web/problems.py",)),
     "anyio": Read("4.16", "functions of its asyncio backend, by name", ("app/telemetry/",)),
     "pydantic": Read("2.14", "the message for JSON that is nested too deeply", ("app/validation_errors.py",)),
