@@ -20,6 +20,7 @@ from app.telemetry.observers import Observers, exported, make_observers
 from app.telemetry.record import UNANSWERED, WebhookRecord
 from app.telemetry.stderr import replace_stderr
 from app.web import docs, health, openapi, problems, releases
+from app.web.callbacks import CallbackDoor
 from app.web.gate.admission import Admission
 from app.web.gate.auth import warn_of_weak_passwords
 from app.web.gate.gate import Gate
@@ -31,7 +32,6 @@ from app.web.webhook import over_asgi, refused
 
 if TYPE_CHECKING:
     from app.telemetry.metrics.service import Metrics
-    from app.web.callbacks import CallbackDoor
 
 
 def create_app(settings: WebSettings | None = None, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
@@ -49,7 +49,8 @@ def create_app(settings: WebSettings | None = None, observers: Observers[Webhook
     observers = observers or Observers()
     admission = Admission(settings)
     gate = Gate(settings, admission, observers, WebhookLines(settings).log)
-    door = None if settings.release.needs_asgi else _door(release, gate)
+    # FastAPI serves the webhooks of a release without ASGI that the door cannot serve.
+    door = None if settings.release.needs_asgi else CallbackDoor(gate, release.receive)
     app = FastAPI(
         title="invoice-webhook",
         version=__version__,
@@ -100,17 +101,10 @@ def prepare() -> tuple[WebSettings, Observers[WebhookRecord]]:
     return settings, observers
 
 
-def _door(release: ReleaseModule, gate: Gate) -> "CallbackDoor":
-    """Returns the door for the webhooks of a release without ASGI. FastAPI serves those that the door cannot serve."""
-    from app.web.callbacks import CallbackDoor  # imported only for a release without ASGI
-
-    return CallbackDoor(gate, release.receive)
-
-
 def _lifespan(
     release: ReleaseModule,
     observers: Observers[WebhookRecord],
-    door: "CallbackDoor | None",
+    door: CallbackDoor | None,
     exporting: AbstractContextManager[object],
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[Any]]:
     @asynccontextmanager
