@@ -13,7 +13,8 @@ watchdog.py     a thread that samples the stack of the loop's thread
 watched.py      the watched thread: its stack, CPU time, time without a core, garbage collections
 block.py        a block: one callback of the loop, with its samples
 greenlets.py    the frames of a thread, also of one that runs a greenlet
-stacks.py       stacks as locations in files, and the location that several samples point to
+stacks.py       stacks as locations in files
+parts.py        divides a block among the lines that share it
 request.py      the request that a task works for, seen from another thread
 pools.py        calls that wait for a thread of AnyIO's pool or of the default executor; threads.py names their lines
 startup.py      what blocks the start

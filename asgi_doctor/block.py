@@ -11,19 +11,31 @@ from asgi_doctor.watched import Passed
 
 # A thread that asks for the interpreter lock gets it within `sys.getswitchinterval()`, 5 ms, and a core a bit later.
 MOST_SWITCH = 0.015
+SAMPLES = 5  # number of samples in the limit of a block
 MOST_SAMPLES = 100  # per block; the latest ones
 
 
 class Sample(NamedTuple):
     """A stack of the loop's thread, and the seconds with a core that this sample stands for.
 
-    `computing`: CPU time of the thread. `collecting`: time of garbage collections.
+    `computing`: CPU time of the thread. `collecting`: time of garbage collections. Equal stacks in a row are one
+    sample: `times` is their number, and `first` are the seconds of the first one.
     """
 
     stack: Stack
     seconds: float
     computing: float
     collecting: float
+    times: int = 1
+    first: float = 0.0
+
+    def plus(self, seconds: float, computing: float, collecting: float, times: int = 0) -> "Sample":
+        return self._replace(
+            seconds=self.seconds + seconds,
+            computing=self.computing + computing,
+            collecting=self.collecting + collecting,
+            times=self.times + times,
+        )
 
 
 @dataclass(slots=True)
@@ -49,7 +61,10 @@ class Block:
     reported: bool = False
 
     def add(self, sample: Sample) -> None:
-        self.samples.append(sample)
+        if self.samples and self.samples[-1].stack == sample.stack:
+            self.samples[-1] = self.samples[-1].plus(*sample[1:5])
+        else:
+            self.samples.append(sample._replace(first=sample.seconds))
         self.computing += sample.computing
         self.collecting += sample.collecting
         self.taken += 1
@@ -57,10 +72,7 @@ class Block:
     def prolong(self, seconds: float, computing: float, collecting: float) -> None:
         """Adds time after the last sample, in which the thread had a core, to what that sample stands for."""
         if self.samples:
-            last = self.samples[-1]
-            self.samples[-1] = Sample(
-                last.stack, last.seconds + seconds, last.computing + computing, last.collecting + collecting
-            )
+            self.samples[-1] = self.samples[-1].plus(seconds, computing, collecting)
             self.computing += computing
             self.collecting += collecting
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from asgi_doctor import loops
 from asgi_doctor.greenlets import frames_of, frames_of_thread
-from asgi_doctor.stacks import Location, stack_of
-from asgi_doctor.threads import own_line, stacks_of_tasks
+from asgi_doctor.stacks import Location, own_line, stack_of
+from asgi_doctor.threads import stacks_of_tasks
 
 # Time that each start has, however short the run is to be. A healthy start may import large libraries.
 LEAST_SECONDS = 30.0

@@ -40,7 +40,8 @@ class Finding:
 
     `route`: like `GET /orders/{id}`, or "" outside of a request. `chain`: the calls from the line to the library, each
     as `file:line in function`, the line itself first. `in_app`: the line is the user's, not a library's. `trace_id`:
-    OpenTelemetry's, of the last block, or None.
+    OpenTelemetry's, of the last block, or None. `uncertainty`: if other lines have a part in the same blocks, the 95 %
+    interval of `seconds` is `seconds` ± `uncertainty`.
     """
 
     file: str
@@ -56,6 +57,7 @@ class Finding:
     source: str
     in_app: bool = True
     trace_id: str | None = None
+    uncertainty: float = 0.0
 
     @property
     def place(self) -> str:

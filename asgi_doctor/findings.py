@@ -4,11 +4,12 @@ import threading
 import time
 from collections.abc import Callable
 
-from asgi_doctor.block import Block
+from asgi_doctor.block import SAMPLES, Block
 from asgi_doctor.finding import Finding, Kind
+from asgi_doctor.parts import Part, divided
 from asgi_doctor.request import Request
-from asgi_doctor.stacks import Location, Stack
-from asgi_doctor.tally import Tally, blame
+from asgi_doctor.stacks import Location, Stack, own_line
+from asgi_doctor.tally import Tally
 
 OnFound = Callable[[Location, Stack, float], None]
 OnFinding = Callable[[Finding], None]
@@ -62,69 +63,80 @@ class Findings:
             self._tell(finding)
 
     def count(self, block: Block, now: float) -> None:
-        """Counts a block as soon as it is longer than the limit, and reports the line."""
+        """Counts a block as soon as it is longer than the limit, and reports its lines."""
         block.lasts_until(now)
         if block.seconds <= self._limit or not block.samples:
             return
         if not block.counted:
             block.counted = True
             self.blocked += 1
-            location, stack = blame(block.samples, block.request)
-            if location not in self._found:
-                self._found.add(location)
-                if self._on_found is not None:
-                    self._on_found(location, stack, block.seconds)
+            longest = divided(block, self._limit / SAMPLES)[0]
+            self._say_once(longest.location, longest.stack, block.seconds)
+        elif (last := block.samples[-1]).seconds > self._limit and (line := own_line(last.stack)) is not None:
+            self._say_once(line, last.stack, last.seconds)
         if block.seconds > self._limit * STUCK_LIMITS and not block.reported:
             block.reported = True
-            location, stack = blame(block.samples, block.request)
-            tally = Tally(location, stack, block.request, short=False)
-            tally.add(location, block)
-            with self._lock:
-                key = self._long_key(block, location, tally)
-            self._tell_once(key, tally)
+            for part in self._long_parts(block)[0]:
+                with self._lock:
+                    key, tally = self._long_tally(part, block.request, {})
+                self._tell_once(key, tally)
 
     def end(self, block: Block, now: float) -> None:
         """Adds a block that has ended at `now`."""
         self.count(block, now)
         if not block.samples:
             return
-        location, stack = blame(block.samples, block.request)
-        known = {(location, block.request.route), _key_of_function(location, block.request)}
+        long, short = self._long_parts(block)
+        for part in long:
+            if self._has_place(part, block.request):
+                with self._lock:
+                    key, tally = self._long_tally(part, block.request, self._long)
+                self._tell_once(key, tally)
+        for part in short:
+            seen = block.kept_lock or (block.taken > 1 and part.seconds >= self._limit / 5)
+            if part.location.in_app and seen and self._has_place(part, block.request):
+                self._add_short(part, block.request, now)
+
+    def _long_parts(self, block: Block) -> tuple[list[Part], list[Part]]:
+        """Returns the parts above the limit and those below. If none is above it, the whole block may be."""
+        parts = divided(block, self._limit / SAMPLES)
+        above = [part for part in parts if part.seconds > self._limit] or (parts if block.counted else [])
+        return above, [part for part in parts if part not in above]
+
+    def _has_place(self, part: Part, request: Request) -> bool:
+        known = {(part.location, request.route), _key_of_function(part, request)}
         full = len(self._long) + len(self._short) >= MOST_TALLIES
-        if full and not known & (self._long.keys() | self._short.keys()):
-            return
-        if block.counted:
-            with self._lock:
-                key, tally = self._long_tally(block, location, stack)
-            self._tell_once(key, tally)
-        elif location.in_app and (block.kept_lock or (block.taken > 1 and block.seconds >= self._limit / 5)):
-            key = _key_of_function(location, block.request)
-            with self._lock:
-                leaking = self._short.setdefault(key, _Leaking(Tally(location, stack, block.request, short=True)))
-                reached = leaking.add(location, block, now) > self._limit * SHORT_LIMITS
-            if reached and not leaking.reported:
-                leaking.reported = True
-                self._tell_once(key, leaking.tally)
+        return not full or bool(known & (self._long.keys() | self._short.keys()))
 
-    def _long_tally(self, block: Block, location: Location, stack: Stack) -> tuple[Key, Tally]:
-        """Adds the block to the tally of its key, and returns both."""
-        alone = Tally(location, stack, block.request, short=False)
-        alone.add(location, block)
-        key = self._long_key(block, location, alone)
-        if key not in self._long:
-            self._long[key] = alone
-        else:
-            self._long[key].add(location, block)
-        return key, self._long[key]
+    def _long_tally(self, part: Part, request: Request, tallies: dict[Key, Tally]) -> tuple[Key, Tally]:
+        """Adds the part to the tally of its key, and returns both.
 
-    def _long_key(self, block: Block, location: Location, alone: Tally) -> Key:
-        """Returns the key of the line if the line waits, and of its function if the function computes.
-
-        Different blocks of one loop are seen in different lines. `alone`: the tally of this block.
+        The key is the line if the line waits, and its function if the function computes, because different blocks of
+        one loop are seen in different lines.
         """
-        key = (location, block.request.route)
-        computes = alone.cause in {Kind.COMPUTES, Kind.COLLECTS}
-        return _key_of_function(location, block.request) if computes and key not in self._long else key
+        alone = Tally(part, request, short=False)
+        alone.add(part, request)
+        key = (part.location, request.route)
+        if alone.cause in {Kind.COMPUTES, Kind.COLLECTS} and key not in self._long:
+            key = _key_of_function(part, request)
+        if key in tallies:
+            tallies[key].add(part, request)
+        return key, tallies.setdefault(key, alone)
+
+    def _add_short(self, part: Part, request: Request, now: float) -> None:
+        key = _key_of_function(part, request)
+        with self._lock:
+            leaking = self._short.setdefault(key, _Leaking(Tally(part, request, short=True)))
+            reached = leaking.add(part, request, now) > self._limit * SHORT_LIMITS
+        if reached and not leaking.reported:
+            leaking.reported = True
+            self._tell_once(key, leaking.tally)
+
+    def _say_once(self, location: Location, stack: Stack, seconds: float) -> None:
+        if location not in self._found:
+            self._found.add(location)
+            if self._on_found is not None:
+                self._on_found(location, stack, seconds)
 
     def _tell_once(self, key: Key, tally: Tally) -> None:
         if key not in self._told:
@@ -136,8 +148,8 @@ class Findings:
             self._on_finding(finding)
 
 
-def _key_of_function(location: Location, request: Request) -> Key:
-    return location._replace(line=0), request.route
+def _key_of_function(part: Part, request: Request) -> Key:
+    return part.location._replace(line=0), request.route
 
 
 class _Leaking:
@@ -147,9 +159,9 @@ class _Leaking:
         self.tally, self.reported = tally, False
         self._sum, self._last = 0.0, time.monotonic()
 
-    def add(self, location: Location, block: Block, now: float) -> float:
+    def add(self, part: Part, request: Request, now: float) -> float:
         """Returns the sum in seconds."""
-        self.tally.add(location, block)
-        self._sum = max(self._sum - (now - self._last) * SHORT_SHARE, 0) + block.seconds
+        self.tally.add(part, request)
+        self._sum = max(self._sum - (now - self._last) * SHORT_SHARE, 0) + part.seconds
         self._last = now
         return self._sum

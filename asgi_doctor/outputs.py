@@ -31,6 +31,7 @@ def fields(finding: Finding) -> dict[str, Any]:
         "kind": finding.kind.value,
         "count": finding.count,
         "seconds": finding.seconds,
+        "uncertainty": finding.uncertainty,
         "longest": finding.longest,
         "chain": list(finding.chain),
         "cure": finding.cure.advice,

@@ -65,4 +65,5 @@ def _times(finding: Finding) -> str:
             f"up to {calls} waited for a thread for {finding.longest:.2f} s; {finding.seconds:.2f} s of waiting in all"
         )
     times = "once" if finding.count == 1 else f"{finding.count} times"
-    return f"{times}, {finding.seconds:.2f} s, longest {finding.longest:.2f} s"
+    interval = f" ± {finding.uncertainty:.2f} s" if finding.uncertainty else ""
+    return f"{times}, {finding.seconds:.2f} s{interval}, longest {finding.longest:.2f} s"

@@ -1,12 +1,10 @@
-"""Stacks of a thread as locations in files, and the location that several samples point to."""
+"""Stacks of a thread as locations in files."""
 
 import inspect
 import os
 import re
 import sys
 import sysconfig
-from collections import Counter
-from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FrameType
@@ -14,9 +12,6 @@ from typing import NamedTuple
 
 from asgi_doctor.greenlets import frames_of
 
-# The share of the samples that a function needs. A half is too little: if three functions take a third of the time
-# each, more than half of a few samples often happen to be in the same one.
-MOST = 3 / 4
 _COROUTINE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 # The doctor's own frames are left out of every stack.
 _OWN = str(Path(__file__).parent) + os.sep
@@ -102,24 +97,9 @@ def stack_of(frames: list[FrameType], depth: int) -> Stack:
     return tuple(location for location in found if not location.file.startswith(_OWN))
 
 
-def culprit(samples: Sequence[Stack]) -> tuple[Location, Stack]:
-    """Returns the innermost location of the app, and a stack that contains it. No sample may be empty.
-
-    If the samples differ, it is the most frequent line of the innermost function that most of them have in common. If
-    a function calls several others in a loop, this names the loop, not the function that the last sample happened to
-    see. If no sample contains code of the app, it is the most frequent innermost location.
-    """
-    own = [(tuple(location for location in stack if location.in_app), stack) for stack in samples]
-    left = [(locations, stack) for locations, stack in own if locations] or [(stack[-1:], stack) for stack in samples]
-    most, depth = len(left) * MOST, 0
-    while functions := Counter(locations[depth][::2] for locations, _ in left if len(locations) > depth):
-        function, seen = functions.most_common(1)[0]
-        if depth > 0 and seen < most:
-            break
-        left = [one for one in left if len(one[0]) > depth and one[0][depth][::2] == function]
-        depth += 1
-    location, _ = Counter(locations[depth - 1] for locations, _ in left).most_common(1)[0]
-    return location, next(stack for locations, stack in left if locations[depth - 1] == location)
+def own_line(stack: Stack) -> Location | None:
+    """Returns the user's innermost line of the stack."""
+    return next((location for location in reversed(stack) if location.in_app), None)
 
 
 def short(stack: Stack) -> str:

@@ -8,8 +8,9 @@ from typing import Self
 from asgi_doctor.block import Block, Sample
 from asgi_doctor.builders import builds, imports
 from asgi_doctor.finding import Finding, Kind
+from asgi_doctor.parts import Part
 from asgi_doctor.request import NO_REQUEST
-from asgi_doctor.stacks import Location, depth_of_loop, inside, is_idle, stack_of
+from asgi_doctor.stacks import Location, depth_of_loop, inside, is_idle, own_line, stack_of
 from asgi_doctor.tally import Tally
 from asgi_doctor.watched import Passed, WatchedThread
 
@@ -58,7 +59,7 @@ class Startup:
         stack = () if not frames or is_idle(frames, self._depth) else stack_of(frames, self._depth)
         del frames
         passed = self._watched.passed(INTERVAL_SECONDS)
-        location = next((one for one in reversed(stack) if one.in_app), None)
+        location = own_line(stack)
         if location is None or imports(inner := inside(stack, location)):
             return
         if builds(inner, linecache.getline(location.file, location.line)):
@@ -68,8 +69,9 @@ class Startup:
         block.add(Sample(stack, passed.with_core, passed.computing, passed.collecting))
 
     def _found(self, location: Location, block: Block) -> Finding | None:
-        tally = Tally(location, block.samples[-1].stack, NO_REQUEST, short=False)
-        tally.add(location, block)
+        part = Part(location, block.samples, block.seconds, block.computing, block.collecting)
+        tally = Tally(part, NO_REQUEST, short=False)
+        tally.add(part, NO_REQUEST)
         most = self._limit if tally.cause is Kind.WAITS else self._limit * COMPUTES_LIMITS
         return tally.finding(Kind.STARTUP) if block.seconds > most else None
 

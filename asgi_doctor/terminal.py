@@ -4,7 +4,7 @@ import os
 import sys
 
 # Replaces the characters of the doctor's own text that an encoding such as ASCII or a Windows code page may not have.
-_PLAIN = str.maketrans({"→": "->", "·": "-", "×": "x", "…": "..."})
+_PLAIN = str.maketrans({"→": "->", "·": "-", "×": "x", "±": "+-", "…": "..."})
 
 
 def say(line: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from asgi_doctor.greenlets import frames_of
 from asgi_doctor.request import Request, context_of, request_of
-from asgi_doctor.stacks import Location, Stack, stack_of
+from asgi_doctor.stacks import Location, Stack, own_line, stack_of
 
 # A line, its stack, and the request that it works for.
 Line = tuple[Location, Stack, Request]
@@ -64,11 +64,6 @@ def awaiting_lines(loop: asyncio.AbstractEventLoop) -> Iterator[Line]:
     yield from (lines[task] for task in gathered)
     if not gathered:
         yield from (line for line in lines.values() if id(line[2].scope) in scopes)
-
-
-def own_line(stack: Stack) -> Location | None:
-    """Returns the user's innermost line of the stack."""
-    return next((location for location in reversed(stack) if location.in_app), None)
 
 
 def _gathered_by(task: "asyncio.Task[Any]") -> "Iterable[asyncio.Task[Any]]":

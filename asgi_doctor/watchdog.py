@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Self
 
 from asgi_doctor import greenlets
-from asgi_doctor.block import Block, Ping, Sample, begun
+from asgi_doctor.block import SAMPLES, Block, Ping, Sample, begun
 from asgi_doctor.finding import Finding
 from asgi_doctor.findings import Findings, OnFinding, OnFound
 from asgi_doctor.pools import Pools
@@ -24,7 +24,6 @@ from asgi_doctor.request import ENDED, NO_REQUEST, Request, callback_of
 from asgi_doctor.stacks import depth_of_loop, is_idle, stack_of
 from asgi_doctor.watched import Passed, WatchedThread
 
-SAMPLES = 5  # number of samples in the limit of a block
 FINE = 4  # times as many samples in the first half of the limit of a block
 PING_SECONDS = 1.0  # between two pings while the loop seems to be idle
 
@@ -121,7 +120,8 @@ class Watchdog:
             self._end(block.began)
             self._block = block
         if self._block is not None and stack:
-            self._block.add(Sample(stack, passed.with_core, passed.computing, passed.collecting))
+            seconds = passed.with_core if self._block.taken else min(passed.with_core, passed.at - self._block.began)
+            self._block.add(Sample(stack, seconds, passed.computing, passed.collecting))
             if not self._watched.waits_for_core(passed):
                 self.collected.count(self._block, passed.at)
         self.pools.look(passed.at, self._loop, free=self._ping is None or not stack)

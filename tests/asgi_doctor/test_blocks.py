@@ -7,15 +7,16 @@ import pytest
 from asgi_doctor.block import Block, Sample
 from asgi_doctor.finding import Finding, Kind
 from asgi_doctor.findings import Findings
-from asgi_doctor.request import NO_REQUEST, Request
+from asgi_doctor.parts import Part, divided
+from asgi_doctor.request import NO_REQUEST
 from asgi_doctor.scheduling import Interval
 from asgi_doctor.stacks import Location, Stack
-from asgi_doctor.tally import Tally, blame
+from asgi_doctor.tally import Tally
 from asgi_doctor.watched import Passed
 
 LINE = Location(__file__, 1, "fill")
-FINALIZER = Location("/usr/lib/python3/asyncio/selector_events.py", 862, "_SelectorTransport.__del__")
-SERIALIZER = Location("/usr/lib/python3/json/encoder.py", 200, "JSONEncoder.encode")
+FINALIZER = Location("/venv/lib/python3/site-packages/uvloop/transports.py", 862, "_SelectorTransport.__del__")
+SERIALIZER = Location("/venv/lib/python3/site-packages/json/encoder.py", 200, "JSONEncoder.encode")
 
 
 @pytest.mark.parametrize(
@@ -37,8 +38,9 @@ def test_a_collection_after_the_last_sample(inner: Stack, kind: Kind) -> None:
     block.add(Sample(stack, seconds=0.1, computing=0.1, collecting=0.0))
     block.prolong(seconds=0.4, computing=0.4, collecting=0.4)
     block.lasts_until(10.5)
-    tally = Tally(LINE, stack, NO_REQUEST, short=False)
-    tally.add(LINE, block)
+    [part] = divided(block, 0.02)
+    tally = Tally(part, NO_REQUEST, short=False)
+    tally.add(part, NO_REQUEST)
     assert tally.cause == kind
     assert len(block.samples) == 1
 
@@ -47,7 +49,7 @@ def test_the_calls_of_an_import() -> None:
     """The chain of a finding has the modules that are imported, and none of the import system's frames."""
     package = Location("/venv/lib/python3/site-packages/pandas/__init__.py", 1, "<module>")
     stack = (LINE, Location("<frozen importlib._bootstrap>", 1176, "_find_and_load"), package)
-    tally = Tally(LINE, stack, NO_REQUEST, short=False)
+    tally = Tally(_part(stack), NO_REQUEST, short=False)
     assert tally.finding().chain == (str(LINE), str(package))
 
 
@@ -83,33 +85,14 @@ def test_known_lines_are_counted_beyond_the_limit(monkeypatch: pytest.MonkeyPatc
     assert [(finding.line, finding.count) for finding in findings.all()] == [(1, 3)]
 
 
-def _samples(*parts: tuple[Stack, int, float]) -> list[Sample]:
-    """Returns samples: a stack, how often it was seen, and the seconds of each sample."""
-    return [Sample(stack, seconds, 0.0, 0.0) for stack, times, seconds in parts for _ in range(times)]
-
-
-def test_a_short_line_before_a_long_one() -> None:
-    """The line with most of the time is named, although the beginning of a block is sampled more often."""
-    later = LINE._replace(line=2)
-    samples = _samples(((LINE,), 9, 0.005), ((later,), 6, 0.02))
-    assert blame(samples, NO_REQUEST) == (later, (later,))
-
-
-def test_a_short_endpoint_with_a_large_response() -> None:
-    """The definition of the endpoint is named if the framework's serialisation takes most of the time."""
-    routing = Location("/venv/lib/python3/site-packages/fastapi/routing.py", 369, "serialize_response")
-    request = Request({"path": "/rows", "endpoint": test_a_short_endpoint_with_a_large_response}, None)
-    encoder = Location("/venv/lib/python3/site-packages/fastapi/encoders.py", 129, "jsonable_encoder")
-    calls, serialises = (routing, LINE), (routing, encoder)
-    location, stack = blame(_samples((calls, 4, 0.005), (serialises, 10, 0.02)), request)
-    assert (location, stack) == (request.endpoint, (request.endpoint, routing, encoder))
-    assert blame(_samples((calls, 4, 0.05), (serialises, 4, 0.02)), request) == (LINE, calls)
+def _part(stack: Stack) -> Part:
+    return Part(LINE, [Sample(stack, 0.1, 0.0, 0.0)], 0.1, 0.0, 0.0)
 
 
 def test_a_short_starvation_after_a_long_one() -> None:
     """The finding keeps the figures of the longer one."""
     findings = Findings(0.1, None, None)
-    tally = Tally(LINE, (LINE,), NO_REQUEST, short=False)
+    tally = Tally(_part((LINE,)), NO_REQUEST, short=False)
     starved = replace(tally.finding(), kind=Kind.STARVES, seconds=60.0)
     for finding in (starved, replace(starved, seconds=0.4)):
         findings.add(finding)

@@ -1,4 +1,4 @@
-"""Which location is named for several samples of a stack."""
+"""Stacks: what is the user's, and how locations are shown."""
 
 import sys
 from collections.abc import Callable
@@ -8,35 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 from asgi_doctor.greenlets import frames_of
-from asgi_doctor.stacks import Location, Stack, claim, culprit, depth_of_loop, in_app, short, stack_of
+from asgi_doctor.stacks import Location, Stack, claim, depth_of_loop, in_app, short, stack_of
 
 RUN = Location("/shop/orders.py", 10, "create")
-PARSE = Location("/shop/parse.py", 20, "parse")
-PRICE = Location("/shop/price.py", 30, "price")
 SELECT = Location(str(Path(sys.modules["selectors"].__file__ or "")), 40, "select")
 PACKAGE = Location("/venv/lib/python3.11/site-packages/requests/api.py", 50, "get")
 FROZEN = Location("<frozen importlib._bootstrap>", 60, "_find_and_load")
-
-
-@pytest.mark.parametrize(
-    ("samples", "named"),
-    [
-        pytest.param([(RUN, PACKAGE, SELECT)] * 3, RUN, id="libraries are not named"),
-        pytest.param([(PACKAGE, RUN, PARSE, FROZEN)], PARSE, id="the innermost one of the app, one sample"),
-        pytest.param([(PACKAGE, SELECT)] * 2 + [(PACKAGE,)], SELECT, id="none of the app"),
-        pytest.param([(PACKAGE, SELECT)] * 4 + [(RUN, PACKAGE)], RUN, id="the app before libraries"),
-        pytest.param([(RUN, PARSE), (RUN, PRICE), (RUN,)] * 3, RUN, id="what all samples share"),
-        pytest.param([(RUN, PARSE)] * 7 + [(RUN, PRICE)], PARSE, id="where nearly all of it is"),
-        pytest.param([(RUN,), (RUN._replace(line=11),), (RUN._replace(line=11),)], RUN._replace(line=11), id="lines"),
-        pytest.param([(RUN,), (PARSE,), (PARSE,)], PARSE, id="two callbacks"),
-    ],
-)
-def test_the_culprit(samples: list[Stack], named: Location) -> None:
-    """`culprit` returns the app's innermost location that most samples share, and a stack that contains it."""
-    location, stack = culprit(samples)
-    assert location == named
-    assert location in stack
-    assert stack in samples
 
 
 @pytest.mark.parametrize("claimed", ["shop.py", "shop"])

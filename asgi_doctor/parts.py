@@ -1,0 +1,170 @@
+"""Divides a block among the user's lines that share it.
+
+A block is one callback of the loop. It may be a dependency that waits and then an endpoint that waits, below the same
+middleware. Each of these lines has samples in a row, and becomes a part of the block. A function that calls several
+others in a loop is one part instead, because its samples change at random.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+from asgi_doctor.block import SAMPLES, Block, Sample
+from asgi_doctor.request import Request
+from asgi_doctor.stacks import Location, Stack
+
+# The share of the time that a function needs to be named instead of its caller. A half is too little: if three
+# functions take a third of the time each, more than half of a few samples often happen to be in the same one.
+_MOST = 3 / 4
+# Samples that belong to no row are left out if they take less than this share of the time.
+_LITTLE = 1 / 5
+# A line that takes less than this share of a block, and less than the limit, is left out as well.
+_TINY = 1 / 10
+# The samples of a line are a row if they are interrupted less often than by chance, divided by this.
+_RARELY = 3
+# Files whose functions call the endpoint and serialise what it returns.
+_FRAMEWORKS = ("/fastapi/routing.py", "/starlette/routing.py", "/litestar/routes/http.py", "/litestar/routes/base.py")
+_ROOT = Location("", 0, "")
+
+
+class Part(NamedTuple):
+    """The time of one line in a block. `variance`: of `seconds`, because the sampler misses the moment of a change."""
+
+    location: Location
+    samples: Sequence[Sample]
+    seconds: float
+    computing: float
+    collecting: float
+    variance: float = 0.0
+
+    @property
+    def stack(self) -> Stack:
+        """Returns the stack that takes most of the time among those that contain the line."""
+        fitting = [sample for sample in self.samples if self.location in sample.stack]
+        return max(fitting or self.samples, key=lambda sample: sample.seconds).stack
+
+
+@dataclass(eq=False, slots=True)
+class _Seen:
+    """A sample, the user's locations in its stack, and the line that it is given to.
+
+    `times`: the sample counts as so many in a row.
+    """
+
+    sample: Sample
+    path: Stack
+    times: float
+    line: Location | None = None
+
+
+def divided(block: Block, interval: float) -> list[Part]:
+    """Returns the parts of a block that has samples, the longest first. `interval`: between two samples, in seconds."""
+    seen = [_seen(sample, block.request, interval) for sample in block.samples]
+    _assign(seen, 0)
+    taken = Counter[Location | None]()
+    for one in seen:
+        taken[one.line] += one.sample.seconds  # type: ignore[assignment]  # a counter of seconds
+    least = min(sum(taken.values()) * _TINY, interval * SAMPLES)
+    seen = [one for one in seen if one.line is not None and taken[one.line] >= least]
+    computing, collecting = (
+        sum(getattr(one.sample, name) for one in seen) or 1.0 for name in ("computing", "collecting")
+    )
+    parts = []
+    for line, (share, variance) in _shares(seen).items():
+        samples = [one.sample for one in seen if one.line == line]
+        parts.append(
+            Part(
+                line,
+                samples,
+                block.seconds * share,
+                block.computing * sum(one.computing for one in samples) / computing,
+                block.collecting * sum(one.collecting for one in samples) / collecting,
+                variance,
+            )
+        )
+    return sorted(parts, key=lambda part: -part.seconds)
+
+
+def _seen(sample: Sample, request: Request, interval: float) -> _Seen:
+    """Returns the sample with its path. While a framework works for an endpoint, the path ends at the endpoint."""
+    own = tuple(location for location in sample.stack if location.in_app)
+    endpoint = request.endpoint
+    if endpoint is not None and (not own or _is_of_framework(sample.stack)):
+        routing = max((index for index, one in enumerate(sample.stack) if one.file.endswith(_FRAMEWORKS)), default=0)
+        own, sample = (*own, endpoint), sample._replace(stack=(endpoint, *sample.stack[routing:]))
+    return _Seen(sample, (_ROOT, *(own or sample.stack[-1:])), max(sample.times, sample.seconds / interval))
+
+
+def _is_of_framework(stack: Stack) -> bool:
+    """Returns whether the framework works for the endpoint: the innermost line of the user, if any, has called it."""
+    own = max((index for index, one in enumerate(stack) if one.in_app), default=-1)
+    return any(one.file.endswith(_FRAMEWORKS) for one in stack[own + 1 :])
+
+
+def _shares(seen: list[_Seen]) -> dict[Location, tuple[float, float]]:
+    """Returns the share of each line, and the variance of its seconds.
+
+    The loop goes on to another line at any moment between two samples, so each line has half of that time on average.
+    """
+    seconds, variances = defaultdict[Location, float](float), defaultdict[Location, float](float)
+    before = None
+    for one in seen:
+        assert one.line is not None
+        seconds[one.line] += one.sample.seconds
+        if before is not None and one.line != before:
+            seconds[one.line] -= one.sample.first / 2
+            seconds[before] += one.sample.first / 2
+            variances[one.line] += one.sample.first**2 / 12
+            variances[before] += one.sample.first**2 / 12
+        before = one.line
+    whole = sum(seconds.values()) or 1.0
+    return {line: (seconds[line] / whole, variances[line]) for line in seconds}
+
+
+def _assign(seen: list[_Seen], depth: int) -> None:
+    """Gives each sample to a line, or to none. All samples are in the same function at this depth of their paths."""
+    keys = [(one.path[depth], _function(one, depth + 1)) for one in seen]
+    rows, everything = Counter(key for key, _ in groupby(keys)), sum(one.times for one in seen)
+    others = []
+    for key, times in rows.items():
+        found = [one for one, its in zip(seen, keys, strict=True) if its == key]
+        share = sum(one.times for one in found) / everything
+        if times * _RARELY > everything * share * (1 - share) + share**2:
+            others += found
+        elif key[1] is None:
+            _give(found, key[0])
+        else:
+            _assign(found, depth + 1)
+    if others and (len(others) == len(seen) or _seconds(others) > _LITTLE * _seconds(seen)):
+        _assign_mixed([one for one in seen if one in others], depth)
+
+
+def _assign_mixed(seen: list[_Seen], depth: int) -> None:
+    """Gives the samples to the function that most of them share, or to the line that calls their functions."""
+    if depth == 0:  # the user's code comes before that of libraries
+        seen = [one for one in seen if one.path[1].in_app] or seen
+    functions: dict[tuple[str, str] | None, list[_Seen]] = defaultdict(list)
+    lines: Counter[Location] = Counter()
+    for one in seen:
+        functions[_function(one, depth + 1)].append(one)
+        lines[one.path[depth]] += one.sample.seconds  # type: ignore[assignment]
+    function, most = max(functions.items(), key=lambda item: _seconds(item[1]))
+    if function is not None and (depth == 0 or _seconds(most) >= _MOST * _seconds(seen)):
+        _assign(most, depth + 1)
+    else:
+        _give(seen, lines.most_common(1)[0][0])
+
+
+def _function(one: _Seen, depth: int) -> tuple[str, str] | None:
+    return one.path[depth][::2] if len(one.path) > depth else None
+
+
+def _give(seen: list[_Seen], line: Location) -> None:
+    for one in seen:
+        one.line = line
+
+
+def _seconds(seen: list[_Seen]) -> float:
+    return sum(one.sample.seconds for one in seen)

@@ -1,0 +1,103 @@
+"""How a block is divided among the lines that share it."""
+
+import itertools
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from asgi_doctor.block import Block, Sample
+from asgi_doctor.parts import divided
+from asgi_doctor.request import NO_REQUEST, Request
+from asgi_doctor.stacks import Location, Stack
+
+MIDDLEWARE = Location("/shop/middleware.py", 5, "Middleware.__call__")
+USER = Location("/shop/users.py", 7, "user")
+PAY = Location("/shop/main.py", 10, "pay")
+PARSE = Location("/shop/parse.py", 20, "parse")
+PACKAGE = Location("/venv/lib/python3.11/site-packages/requests/api.py", 50, "get")
+SELECT = Location("/usr/lib/python3.11/selectors.py", 40, "select")
+FROZEN = Location("<frozen importlib._bootstrap>", 60, "_find_and_load")
+OTHER_LINE = PAY._replace(line=11)
+INTERVAL = 0.02
+
+
+def _block(samples: Sequence[Stack], request: Request = NO_REQUEST) -> Block:
+    """Returns a block that is sampled as the watchdog does it: more often in the first 0.05 s."""
+    block = Block("task", request, began=10.0)
+    for index, stack in enumerate(samples):
+        block.add(Sample(stack, INTERVAL / 4 if index < 10 else INTERVAL, 0.0, 0.0))
+    block.lasts_until(10.0 + sum(sample.seconds for sample in block.samples))
+    return block
+
+
+@pytest.mark.parametrize(
+    ("samples", "named"),
+    [
+        pytest.param([(PAY, PACKAGE, SELECT)] * 3, PAY, id="libraries are not named"),
+        pytest.param([(PACKAGE, PAY, PARSE, FROZEN)], PARSE, id="the innermost one of the app, one sample"),
+        pytest.param([(PACKAGE, SELECT)] * 2 + [(PACKAGE,)], SELECT, id="none of the app"),
+        pytest.param([(PACKAGE, SELECT)] * 4 + [(PAY, PACKAGE)], PAY, id="the app before libraries"),
+        pytest.param([(PAY, PARSE), (PAY, USER), (PAY,)] * 3, PAY, id="what all samples share"),
+        pytest.param([(PAY, PARSE)] * 7 + [(PAY, USER)], PARSE, id="where nearly all of it is"),
+        pytest.param([(PAY,), (OTHER_LINE,), (OTHER_LINE,)], OTHER_LINE, id="lines"),
+        pytest.param([(PAY,), (PARSE,), (PARSE,)], PARSE, id="two callbacks"),
+    ],
+)
+def test_one_line(samples: list[Stack], named: Location) -> None:
+    """A block of few samples has one part: the app's innermost line that most samples share, and a stack with it."""
+    [part] = divided(_block(samples), INTERVAL)
+    assert part.location == named
+    assert named in part.stack
+    assert part.stack in samples
+
+
+@pytest.mark.parametrize("above", [(), (MIDDLEWARE,), (MIDDLEWARE, MIDDLEWARE._replace(function="Other.__call__"))])
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.3, 0.7), (0.8, 0.2), (0.3, 0.3, 0.4)])
+def test_lines_one_after_the_other(above: Stack, shares: tuple[float, ...]) -> None:
+    """Each line has the time that it took, below any number of middlewares."""
+    lines, samples = (USER, PAY, OTHER_LINE), list[Stack]()
+    for line, ends in zip(lines, itertools.accumulate(0.4 * share for share in shares), strict=False):
+        while sum(INTERVAL / 4 if index < 10 else INTERVAL for index in range(len(samples))) < ends:
+            samples.append((*above, line, PACKAGE))
+    parts = {part.location: part for part in divided(_block(samples), INTERVAL)}
+    whole = sum(part.seconds for part in parts.values())
+    assert [parts[line].seconds / whole for line in lines[: len(shares)]] == pytest.approx(shares, abs=0.05)
+    assert all(part.variance > 0 for part in parts.values())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_functions_in_a_loop(seed: int) -> None:
+    """Functions that a loop calls in turn are seen at random, and are one part: the loop's line."""
+    random.seed(seed)
+    samples = random.choices([(PAY, PARSE), (PAY, USER), (PAY,)], k=40)  # noqa: S311
+    [part] = divided(_block(samples), INTERVAL)
+    assert part.location == PAY
+
+
+def test_two_calls_of_one_function() -> None:
+    """A line that is called twice has the time of both calls."""
+    samples = [(USER, PARSE)] * 20 + [(PAY, PARSE)] * 20
+    [part] = divided(_block(samples), INTERVAL)
+    assert part.location == PARSE
+
+
+def test_two_calls_that_keep_the_lock() -> None:
+    """Two regular expressions have one sample each, but each sample is a long one."""
+    block = Block("task", NO_REQUEST, began=10.0)
+    for line in (USER, PAY):
+        block.add(Sample((MIDDLEWARE, line), 0.3, 0.3, 0.0))
+    block.lasts_until(10.6)
+    assert {part.location for part in divided(block, INTERVAL)} == {USER, PAY}
+
+
+def test_a_large_response() -> None:
+    """The definition of the endpoint has the time of the framework's serialisation, and its own line the rest."""
+    routing = Location("/venv/lib/python3/site-packages/fastapi/routing.py", 369, "serialize_response")
+    encoder = Location("/venv/lib/python3/site-packages/fastapi/encoders.py", 129, "jsonable_encoder")
+    request = Request({"path": "/rows", "endpoint": test_a_large_response}, None)
+    calls, serialises = (routing, PAY), (routing, encoder)
+    [part] = divided(_block([calls] * 4 + [serialises] * 20, request), INTERVAL)
+    assert (part.location, part.stack) == (request.endpoint, (request.endpoint, routing, encoder))
+    first, second = divided(_block([calls] * 20 + [serialises] * 15, request), INTERVAL)
+    assert {first.location, second.location} == {request.endpoint, PAY}
