@@ -1,19 +1,28 @@
 """Watches an ASGI application from inside: in production, or below another server than the doctor's own."""
 
+import asyncio
+import inspect
 import logging
+import sys
+from asyncio.events import _get_running_loop as _running_loop  # None instead of an error under trio
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from asgi_doctor.finding import Finding
+from asgi_doctor.findings import Findings
 from asgi_doctor.request import current_scope
+from asgi_doctor.stacks import claim_package
 from asgi_doctor.startup import Startup
-from asgi_doctor.watchdog import Watchdog
+from asgi_doctor.watchdog import Watchdog, allowed_limit
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Any, Receive, Send], Awaitable[None]]
 
+_FRAMEWORKS = {"starlette", "fastapi", "litestar"}
 _logger = logging.getLogger("asgi_doctor")
 
 
@@ -25,9 +34,26 @@ def routed(app: App) -> App:
         try:
             await app(scope, receive, send)
         finally:
-            current_scope.reset(token)
+            with suppress(ValueError):  # the caller has continued this coroutine in another context
+                current_scope.reset(token)
 
     return with_scope
+
+
+def is_asgi_2(app: Any) -> bool:
+    """Returns whether the application is called with the scope only, as before ASGI 3."""
+    try:
+        return len(inspect.signature(app).parameters) == 1
+    except (TypeError, ValueError):
+        return False
+
+
+def unwatchable(loop: asyncio.AbstractEventLoop | None) -> str:
+    """Returns why the doctor cannot watch `loop`, which is None under another library than asyncio, or ""."""
+    gevent = sys.modules.get("gevent.monkey")
+    if gevent is not None and gevent.is_module_patched("threading"):
+        return "gevent has replaced threads by greenlets, which cannot watch each other"
+    return "" if loop is not None else "it is not asyncio's or uvloop's, but perhaps trio's"
 
 
 def log_finding(finding: Finding) -> None:
@@ -44,36 +70,44 @@ def log_finding(finding: Finding) -> None:
 
 
 class Watch:
-    """An ASGI application that passes all calls on to `app`, and watches the event loop that it runs on.
+    """An ASGI application that passes all calls on to `app`, and watches the event loops that it runs on.
 
     `warn` is the limit of a block in seconds. `on_finding` is called for a line's first finding on a route, not for
     each block. Findings about the start arrive in the event loop's thread, before the first request; all others arrive
-    in the watchdog's thread. The callback must be fast and thread-safe; an exception of it is logged. Other attributes
-    are those of `app`.
+    in a watchdog's thread. The callback must be fast and thread-safe; an exception of it is logged. Other attributes
+    are those of `app`. The log says if a loop is not watched. Raises ValueError if the limit is too small or too large.
     """
 
     def __init__(self, app: App, *, warn: float = 0.1, on_finding: Callable[[Finding], None] = log_finding) -> None:
-        self._wrapped, self._routed = app, routed(app)
-        self._warn, self._on_finding = warn, on_finding
-        self._watchdog: Watchdog | None = None
+        self._wrapped = app
+        self._app: App = _single(app) if is_asgi_2(app) else app
+        self._routed = routed(self._app)
+        self._warn, self._on_finding = allowed_limit(warn), on_finding
+        self._collected = Findings(warn, None, self._tell)
+        # A loop that is not watched has None. The loop itself is None under another library than asyncio.
+        self._watchdogs: dict[asyncio.AbstractEventLoop | None, Watchdog | None] = {}
+        caller = str(sys._getframe(1).f_globals.get("__name__"))
+        if caller.partition(".")[0] not in _FRAMEWORKS:  # `add_middleware(watch)`
+            claim_package(caller)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._wrapped, name)
 
+    def __reduce__(self) -> tuple[Any, ...]:  # a copy has loops and findings of its own
+        return partial(type(self), warn=self._warn, on_finding=self._on_finding), (self._wrapped,)
+
     @property
     def findings(self) -> list[Finding]:
-        """Returns all findings since the watchdog has started, with their totals, but none about the start.
-
-        Returns [] before the watchdog starts and after the lifespan has ended.
-        """
-        return self._watchdog.findings if self._watchdog is not None else []
+        """Returns all findings so far, with their totals, but none about the start."""
+        return self._collected.all()
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._lifespan(scope, receive, send)
             return
-        if self._watchdog is None:  # the server has no lifespan
-            await self._start()
+        loop = _running_loop()
+        if loop not in self._watchdogs:  # the server has no lifespan, or another loop for it
+            await self._start(loop)
         await self._routed(scope, receive, send)
 
     def _tell(self, finding: Finding) -> None:
@@ -82,24 +116,45 @@ class Watch:
         except Exception:
             _logger.exception("on_finding has failed for %s", finding.place)
 
-    async def _start(self) -> None:
-        self._watchdog = Watchdog(self._warn, on_finding=self._tell).__enter__()
-        await self._watchdog.pools.discover()
+    async def _start(self, loop: asyncio.AbstractEventLoop | None) -> None:
+        for other in list(self._watchdogs):
+            if other is not None and other.is_closed():
+                self._watchdogs.pop(other, None)
+        self._watchdogs[loop] = None
+        try:
+            if why := unwatchable(loop):
+                _logger.warning("asgi_doctor does not watch this event loop: %s", why)
+                return
+            watchdog = self._watchdogs[loop] = Watchdog(self._warn, collected=self._collected).__enter__()
+            await watchdog.pools.discover()
+        except Exception:  # the application must work nevertheless
+            _logger.exception("asgi_doctor does not watch this event loop, or not its threads")
 
     async def _lifespan(self, scope: Any, receive: Receive, send: Send) -> None:
-        starting = Startup(self._warn).start()
+        loop = _running_loop()
+        starting = Startup(self._warn)
+        if not unwatchable(loop):
+            with suppress(RuntimeError):  # there are too many threads
+                starting.start()
 
         async def send_started(message: Message) -> None:
             if message["type"].startswith("lifespan.startup."):
                 for finding in starting.stop():
                     self._tell(finding)
-                await self._start()
+                await self._start(loop)
             await send(message)
 
         try:
-            await self._wrapped(scope, receive, send_started)
+            await self._app(scope, receive, send_started)
         finally:
             starting.stop()
-            if self._watchdog is not None:
-                self._watchdog.stop()
-                self._watchdog = None
+            watchdog = self._watchdogs.pop(loop, None)
+            if watchdog is not None:
+                watchdog.stop()
+
+
+def _single(app: Any) -> App:
+    async def called(scope: Any, receive: Receive, send: Send) -> None:
+        await app(scope)(receive, send)
+
+    return called

@@ -36,6 +36,14 @@ def claim(path: str) -> None:
     in_app.cache_clear()
 
 
+def claim_package(name: str) -> None:
+    """Counts the package of this imported module as the user's, if it is installed."""
+    package, module = sys.modules.get(name.partition(".")[0]), sys.modules.get(name)
+    file = getattr(package, "__file__", None) or getattr(module, "__file__", None)
+    if file is not None and any(part in file for part in _PACKAGES):
+        claim(str(Path(file).parent) if hasattr(package, "__path__") else file)
+
+
 @lru_cache(maxsize=4096)
 def in_app(file: str) -> bool:
     """Returns whether the file is the user's: outside the standard library, installed packages and the doctor."""

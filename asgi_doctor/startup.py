@@ -40,7 +40,7 @@ class Startup:
 
     def stop(self) -> list[Finding]:
         """Returns the findings. Further calls return them again."""
-        if not self._ended.is_set():
+        if not self._ended.is_set() and self._thread.ident is not None:
             self._ended.set()
             self._thread.join()
             found = [self._found(location, block) for location, block in self._blocks.items()]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from asgi_doctor.errors import DoctorError
-from asgi_doctor.stacks import Location, claim, in_app
+from asgi_doctor.stacks import Location, claim_package
 
 
 def load(target: str, *, factory: bool = False) -> Any:
@@ -44,9 +44,7 @@ def _import(name: str) -> object:
         if isinstance(error, ModuleNotFoundError) and loaded is not None:
             hint = f"; the package {package} is this command's own: rename yours, or use asgi-doctor"
         raise DoctorError(f"{name} cannot be imported: {_described_error(error)}{hint}") from None
-    file = getattr(sys.modules[package], "__file__", None) or getattr(module, "__file__", None)
-    if file is not None and not in_app(file):  # the user's package is installed
-        claim(str(Path(file).parent) if hasattr(sys.modules[package], "__path__") else file)
+    claim_package(name)
     return module
 
 

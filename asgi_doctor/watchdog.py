@@ -9,6 +9,7 @@ of the limit. The loop may run several callbacks before it answers; each of them
 """
 
 import asyncio
+import sys
 import threading
 import time
 from collections.abc import Hashable
@@ -25,7 +26,15 @@ from asgi_doctor.stacks import depth_of_loop, is_idle, stack_of
 from asgi_doctor.watched import Passed, WatchedThread
 
 FINE = 4  # times as many samples in the first half of the limit of a block
+LEAST, MOST = 0.01, 60  # seconds: the limits of a block that a user may ask for
 PING_SECONDS = 1.0  # between two pings while the loop seems to be idle
+
+
+def allowed_limit(seconds: float) -> float:
+    """Returns the limit of a block. Raises ValueError."""
+    if not LEAST <= seconds <= MOST:
+        raise ValueError(f"{seconds!r}: allowed is a number of seconds, from {LEAST:g} to {MOST:g}")
+    return seconds
 
 
 class Watchdog:
@@ -35,10 +44,17 @@ class Watchdog:
     the location, the stack and the seconds so far. `on_finding` is called when a line's first block ends or has lasted
     STUCK_LIMITS (findings.py) times the limit, when the sum of its short blocks is too large, and for starvation.
     `blocked` counts all blocks above the limit. Any thread may read `blocked` and `findings` at any time, for metrics.
+    `collected` are the findings of several loops together, instead of the two callbacks.
     """
 
-    def __init__(self, seconds: float, on_found: OnFound | None = None, on_finding: OnFinding | None = None) -> None:
-        self.collected = Findings(seconds, on_found, on_finding)
+    def __init__(
+        self,
+        seconds: float,
+        on_found: OnFound | None = None,
+        on_finding: OnFinding | None = None,
+        collected: Findings | None = None,
+    ) -> None:
+        self.collected = collected or Findings(seconds, on_found, on_finding)
         self.pools = Pools(seconds, self.collected.add)
         self._interval = seconds / SAMPLES
         self._limit = seconds
@@ -87,8 +103,7 @@ class Watchdog:
             while not self._ended.wait(wanted):
                 self._sample(wanted)
                 wanted = self._next_interval()
-            if self._block is not None:
-                self._end((self._ping and self._ping.answered) or time.monotonic())
+        self._end((self._ping and self._ping.answered) or time.monotonic())
         self._watched.stop()
 
     def _next_interval(self) -> float:
@@ -97,9 +112,8 @@ class Watchdog:
         return self._interval / FINE if fine else self._interval
 
     def _sample(self, wanted: float) -> None:
-        if self._loop.is_closed():  # it will not answer a ping any more
-            self._block = None
-            self._ended.set()
+        if not self._loop.is_running():
+            self._rest(wanted)
             return
         answered = self._ping.answered if self._ping is not None else None
         # The stack comes first: while this thread reads a file, the loop's thread continues.
@@ -125,6 +139,15 @@ class Watchdog:
             if not self._watched.waits_for_core(passed):
                 self.collected.count(self._block, passed.at)
         self.pools.look(passed.at, self._loop, free=self._ping is None or not stack)
+
+    def _rest(self, wanted: float) -> None:
+        """Ends a block, because the loop has stopped. It may run again, unless it is closed."""
+        passed = self._watched.passed(wanted)
+        self._account(passed, self._ping.answered if self._ping is not None else None)
+        self._end(passed.at - passed.seconds / 2)
+        self._ping, self._last_free = None, passed.at
+        if self._loop.is_closed():
+            self._ended.set()
 
     def _account(self, passed: Passed, answered: float | None) -> None:
         """Subtracts the time in which the loop's thread could not run, and ends the block if the loop has answered."""
@@ -158,6 +181,7 @@ class Watchdog:
     def _answer(self, ping: Ping) -> None:
         """Runs on the event loop, for the last ping perhaps after `stop`."""
         ping.answered = time.monotonic()
+        self._depth = len(greenlets.frames_of(sys._getframe())) - 1  # a loop that runs again may have another caller
         if not self._ended.is_set():
             greenlets.observe()  # the application may import `greenlet` late
 

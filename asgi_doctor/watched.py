@@ -75,11 +75,11 @@ class WatchedThread:
         assert watched.ident is not None
         assert native_id is not None
         self.ident = watched.ident
-        self._times, self._garbage = ThreadTimes(native_id), GarbageTime(watched.ident)
+        self._native_id, self._garbage = native_id, GarbageTime(watched.ident)
 
     def start(self) -> None:
         """Raises ProcessLookupError if the thread has ended."""
-        self._own_times = ThreadTimes(threading.get_native_id())
+        self._times, self._own_times = ThreadTimes(self._native_id), ThreadTimes(threading.get_native_id())
         self._garbage.start()
         self.last = take_sample(self._times, self._own_times)
         self._collected = self._garbage.seconds

@@ -1,6 +1,7 @@
 """`asgi_doctor.watch` reports findings with their routes and traces, in dependencies, tasks and threads."""
 
 import asyncio
+import copy
 import gc
 import logging
 import os
@@ -9,7 +10,9 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -21,6 +24,7 @@ from opentelemetry.sdk.trace import TracerProvider
 import asgi_doctor
 from asgi_doctor import Finding, Kind
 from asgi_doctor.garbage import GarbageTime
+from asgi_doctor.stacks import in_app
 from asgi_doctor.watched import WatchedThread
 
 Run = Callable[[Coroutine[Any, Any, None]], None]
@@ -177,7 +181,144 @@ def test_a_start_that_awaits(run: Run) -> None:
     assert in_time == [True]
 
 
-def test_attributes_of_the_application() -> None:
-    """The wrapped application's other attributes are available."""
-    shop = _shop()
-    assert asgi_doctor.watch(shop).router is shop.router
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda app: app])
+def test_attributes_of_the_application(copied: Callable[[Any], Any]) -> None:
+    """The wrapped application's other attributes are available, in a copy as well."""
+    shop = _Blocks()
+    shop.answers = ["shop"]
+    app = copied(asgi_doctor.watch(shop))
+    assert app.answers == ["shop"]
+    with pytest.raises(AttributeError, match="price"):
+        _ = app.price
+
+
+async def _receive() -> dict[str, str]:
+    return {"type": "http.request"}
+
+
+class _Blocks:
+    """An application without a lifespan that blocks once and answers. `answers`: the messages that it has sent."""
+
+    def __init__(self) -> None:
+        self.answers: list[Any] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        time.sleep(0.3)  # noqa: ASYNC251  # the fault
+        await send({"type": "http.response.body", "body": scope["path"]})
+
+    async def send(self, message: Any) -> None:
+        self.answers.append(message["body"])
+
+    async def serve(self, app: Any) -> None:
+        await app({"type": "http", "path": "/", "method": "GET"}, _receive, self.send)
+
+
+@pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
+def test_each_loop_is_watched(run: Run) -> None:
+    """A line is reported once, and counted on each loop, although a loop ends right after its request."""
+    found: list[Finding] = []
+    shop = _Blocks()
+    app = asgi_doctor.watch(shop, on_finding=found.append)
+    for _ in range(3):
+        run(shop.serve(app))
+    _wait_until(lambda: [one.count for one in app.findings] == [3])
+    assert [(one.kind, one.route, one.in_app) for one in found] == [(Kind.WAITS, "GET /", True)]
+    assert shop.answers == ["/"] * 3
+
+
+def test_a_loop_that_runs_again() -> None:
+    """A loop that stops after each request, as in a serverless function, is watched only while it runs."""
+    shop = _Blocks()
+    app = asgi_doctor.watch(shop)
+    loop = asyncio.new_event_loop()
+    for _ in range(2):
+        loop.run_until_complete(shop.serve(app))
+        time.sleep(0.3)
+    loop.close()
+    _wait_until(lambda: [one.count for one in app.findings] == [2])
+    assert [one.function for one in app.findings] == ["_Blocks.__call__"]
+
+
+def _wait_until(true: Callable[[], bool]) -> None:
+    latest = time.monotonic() + PATIENCE
+    while not true() and time.monotonic() < latest:
+        time.sleep(0.01)
+    assert true()
+
+
+def test_another_library_than_asyncio(caplog: pytest.LogCaptureFixture) -> None:
+    """Under trio, the application works as without `watch`, and the log says once that nothing is watched."""
+    shop = _Blocks()
+    app = asgi_doctor.watch(shop)
+    for scope in ({"type": "lifespan", "path": ""}, {"type": "http", "path": "/"}, {"type": "http", "path": "/"}):
+        with pytest.raises(StopIteration):
+            app(scope, _receive, shop.send).send(None)
+    assert shop.answers == ["", "/", "/"]
+    assert [record.message for record in caplog.records] == [
+        "asgi_doctor does not watch this event loop: it is not asyncio's or uvloop's, but perhaps trio's"
+    ]
+
+
+def test_gevent(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log says that gevent's greenlets cannot be watched; the application answers."""
+    patched = SimpleNamespace(is_module_patched=lambda name: name == "threading")
+    monkeypatch.setitem(sys.modules, "gevent.monkey", patched)  # type: ignore[arg-type]  # a part of the module
+    shop = _Blocks()
+    asyncio.run(shop.serve(asgi_doctor.watch(shop)))
+    assert shop.answers == ["/"]
+    assert "does not watch this event loop: gevent has replaced threads by greenlets" in caplog.text
+
+
+def test_a_thread_that_cannot_start(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the watchdog fails, for example because there are too many threads, the application answers."""
+
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    shop = _Blocks()
+    app = asgi_doctor.watch(shop)
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    asyncio.run(shop.serve(app))
+    assert shop.answers == ["/"]
+    assert "can't start new thread" in caplog.text
+
+
+def test_asgi_2() -> None:
+    """An application that is called with the scope alone works, too."""
+
+    class Shop:
+        def __init__(self, scope: Any) -> None:
+            self.scope = scope
+
+        async def __call__(self, receive: Any, send: Any) -> None:
+            await send({"body": self.scope["path"]})
+
+    shop = _Blocks()
+    asyncio.run(shop.serve(asgi_doctor.watch(Shop)))  # type: ignore[arg-type]  # ASGI 2
+    assert shop.answers == ["/"]
+
+
+def test_an_installed_application(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package that calls `watch` is the user's, although it is among installed packages."""
+    monkeypatch.setattr("asgi_doctor.stacks._claimed", ())
+    package = tmp_path / "site-packages" / "bookshop"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "main.py").write_text(
+        "import time, asgi_doctor\n"
+        "async def serve(scope, receive, send):\n"
+        "    time.sleep(0.3)\n"
+        "app = asgi_doctor.watch(serve)\n"
+    )
+    monkeypatch.syspath_prepend(str(package.parent))
+    app = import_module("bookshop.main").app
+    asyncio.run(_Blocks().serve(app))
+    _wait_until(lambda: [(one.line, one.in_app) for one in app.findings] == [(3, True)])
+    in_app.cache_clear()
+
+
+@pytest.mark.parametrize("warn", [0, -1, 61, float("nan")])
+def test_a_limit_that_is_not_allowed(warn: float) -> None:
+    """A limit of 0 would keep a core busy, so it is an error when the application is created."""
+    with pytest.raises(ValueError, match=r"allowed is a number of seconds, from 0\.01 to 60"):
+        asgi_doctor.watch(_shop(), warn=warn)
