@@ -119,6 +119,11 @@ EXECUTOR = Cure(
     "await asyncio.to_thread(fetch)  # min(32, cores + 4) of these at a time",
     "loop.set_default_executor(ThreadPoolExecutor(max_workers=100))  # in the lifespan",
 )
+CONNECTIONS = Cure(
+    "keep each connection for less time, or allow more connections: more threads would wait for the same pool",
+    "with Session() as session:\n    order = session.get(Order, key)\n    notify(order)  # keeps the connection",
+    "with Session() as session:\n    order = session.get(Order, key)\nnotify(order)",
+)
 GARBAGE = Cure(
     "make fewer objects that live long, or collect less: `gc.freeze()` after the start, and higher thresholds",
     "gc.collect()  # traverses all objects",

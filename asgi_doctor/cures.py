@@ -6,6 +6,7 @@ import re
 from asgi_doctor.advice import (
     BUILD,
     COMPUTE,
+    CONNECTIONS,
     ENDPOINT,
     EXECUTOR,
     GARBAGE,
@@ -29,6 +30,8 @@ from asgi_doctor.finding import Cure, Kind
 from asgi_doctor.stacks import Stack
 
 _EXECUTOR = ("concurrent/futures/thread.py", "asyncio/threads.py")
+# A thread waits here until another one returns a connection to its pool.
+_AWAITS_CONNECTION = re.compile(r"/sqlalchemy/pool/impl\.py$|/(psycopg_pool|psycopg2/pool|redis/connection)\b")
 _SLEEPS = re.compile(r"\bsleep\(")
 _SERIALISES = re.compile(
     r"/(fastapi/(routing|encoders|_compat)|pydantic/|starlette/responses|litestar/(serialization|response|dto)"
@@ -63,7 +66,7 @@ def cure(kind: Kind, cause: Kind, source: str, inner: Stack, *, handles: bool) -
     if cause is Kind.COLLECTS:
         return GARBAGE
     if cause is Kind.STARVES:
-        return EXECUTOR if any(one.file.endswith(_EXECUTOR) for one in inner) else TOKENS
+        return _starved(inner)
     files = [location.file.replace("\\", "/") for location in inner]
     if cause is Kind.BUILDS:
         return _built(files, source)
@@ -71,6 +74,12 @@ def cure(kind: Kind, cause: Kind, source: str, inner: Stack, *, handles: bool) -
         return _waited(files, source, handles=handles)
     innermost = linecache.getline(inner[-1].file, inner[-1].line) if inner else source
     return _computed(files, source, innermost, handles=handles)
+
+
+def _starved(inner: Stack) -> Cure:
+    if any(_AWAITS_CONNECTION.search(one.file) and "get" in one.function for one in inner):
+        return CONNECTIONS
+    return EXECUTOR if any(one.file.endswith(_EXECUTOR) for one in inner) else TOKENS
 
 
 def _built(files: list[str], source: str) -> Cure:
@@ -99,14 +108,13 @@ def _computed(files: list[str], source: str, innermost: str, *, handles: bool) -
         return ROWS
     if handles or (any(_SERIALISES.search(file) for file in files) and not _VALIDATES.search(source)):
         return REQUEST if handles and any(_READS.search(file) for file in files) else RESPONSE
-    return SQLITE if _QUERIES.search(innermost) else _called(files, source)
+    return SQLITE if _QUERIES.search(innermost) else _called(files, source, innermost)
 
 
-def _called(files: list[str], source: str) -> Cure:
-    parses = any("/json/" in file for file in files)
-    if any(_RELEASING_FILES.search(file) for file in files) or (_RELEASES.search(source) and not parses):
+def _called(files: list[str], source: str, innermost: str) -> Cure:
+    if any(_RELEASING_FILES.search(file) for file in files) or _RELEASES.search(innermost):
         return RELEASING
-    if _JSON.search(source) or parses:
+    if _JSON.search(source) or any("/json/" in file for file in files):
         return JSON
     if _MATCHES.search(source) or any(file.endswith(("/re.py", "/re/__init__.py")) for file in files):
         return REGULAR_EXPRESSION

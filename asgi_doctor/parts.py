@@ -97,6 +97,11 @@ def _seen(sample: Sample, request: Request, interval: float) -> _Seen:
     return _Seen(sample, (_ROOT, *(own or sample.stack[-1:])), max(sample.times, sample.seconds / interval))
 
 
+def works_for_endpoint(inner: Stack) -> bool:
+    """Returns whether these calls, which a line has made, are the framework's: then the line is an endpoint's `def`."""
+    return bool(inner) and inner[0].file.endswith(_FRAMEWORKS)
+
+
 def _is_of_framework(stack: Stack) -> bool:
     """Returns whether the framework works for the endpoint: the innermost line of the user, if any, has called it."""
     own = max((index for index, one in enumerate(stack) if one.in_app), default=-1)

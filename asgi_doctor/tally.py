@@ -6,7 +6,7 @@ import math
 from asgi_doctor import cures
 from asgi_doctor.builders import builds
 from asgi_doctor.finding import Finding, Kind
-from asgi_doctor.parts import Part
+from asgi_doctor.parts import Part, works_for_endpoint
 from asgi_doctor.request import Request
 from asgi_doctor.stacks import Location, inside
 
@@ -76,6 +76,8 @@ class Tally:
         cause = self.cause
         kind = kind or (Kind.MANY_SHORT if self.short else cause)
         inner = inside(self.stack, self.location)
+        # The line of an endpoint on one line is its definition as well, but then it calls its own work.
+        handles = self.location == self.request.endpoint and works_for_endpoint(inner)
         return Finding(
             file=self.location.shown_file,
             line=self.location.line,
@@ -86,7 +88,7 @@ class Tally:
             seconds=round(self.seconds, 3),
             longest=round(self.longest, 3),
             chain=tuple(str(one) for one in (self.location, *inner) if not one.file.startswith("<frozen importlib")),
-            cure=cures.cure(kind, cause, self.source, inner, handles=self.location == self.request.endpoint),
+            cure=cures.cure(kind, cause, self.source, inner, handles=handles),
             source=self.source,
             in_app=self.location.in_app,
             trace_id=self.request.trace_id,

@@ -1,14 +1,32 @@
 """The advice for a finding, chosen from the line and the calls that it makes."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from asgi_doctor.advice import COMPUTE, JSON, REGULAR_EXPRESSION, RELEASING, REQUEST, RESPONSE, ROUTES, ROWS, SQLITE
+from asgi_doctor.advice import (
+    COMPUTE,
+    CONNECTIONS,
+    JSON,
+    REGULAR_EXPRESSION,
+    RELEASING,
+    REQUEST,
+    RESPONSE,
+    ROUTES,
+    ROWS,
+    SQLITE,
+    TOKENS,
+    WAIT,
+)
+from asgi_doctor.block import Sample
 from asgi_doctor.builders import builds
 from asgi_doctor.cures import cure
 from asgi_doctor.finding import Cure, Kind
+from asgi_doctor.parts import Part
+from asgi_doctor.request import Request
 from asgi_doctor.stacks import Location
+from asgi_doctor.tally import Tally
 
 
 @pytest.mark.parametrize(
@@ -56,6 +74,47 @@ def test_a_query_in_a_library(tmp_path: Path) -> None:
     called = [Location(str(tmp_path / "default.py"), line, "do_execute") for line in (1, 2)]
     cures = [cure(Kind.COMPUTES, Kind.COMPUTES, "session.scalar(query)", (one,), handles=False) for one in called]
     assert cures == [COMPUTE, SQLITE]
+
+
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        ("return hashlib.pbkdf2_hmac(digest().name, password, salt, iterations)", RELEASING),
+        ("return _scrypt(secret, salt, n, r, p, keylen)", RELEASING),
+        ("return hash(secret).digest() + salt", COMPUTE),
+    ],
+)
+def test_the_innermost_line_decides(tmp_path: Path, line: str, advice: Cure) -> None:
+    """A hash that a library calls releases the lock, whatever the user's line is; a library's own loop does not."""
+    (tmp_path / "library.py").write_text(line)
+    inner = (Location(str(tmp_path / "library.py"), 1, "hashed"),)
+    assert cure(Kind.COMPUTES, Kind.COMPUTES, "user.set_password(hashlib.md5(word))", inner, handles=False) == advice
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "advice"),
+    [
+        ("sqlalchemy/pool/impl.py", "QueuePool._do_get", CONNECTIONS),
+        ("psycopg_pool/pool.py", "ConnectionPool.getconn", CONNECTIONS),
+        ("sqlalchemy/engine/base.py", "Connection.execute", TOKENS),
+    ],
+)
+def test_threads_that_wait_for_a_connection(file: str, function: str, advice: Cure) -> None:
+    """More threads do not help if the threads wait for a connection."""
+    inner = (Location(f"/venv/lib/python3/site-packages/{file}", 1, function),)
+    assert cure(Kind.STARVES, Kind.STARVES, "session.execute(query)", inner, handles=False) == advice
+
+
+@pytest.mark.parametrize("line", [7, 8])
+def test_an_endpoint_on_one_line(line: int) -> None:
+    """`async def pay(): fetch()` gets the same cure on one line as on two."""
+    defined = partial(test_an_endpoint_on_one_line, line)
+    request = Request({"path": "/", "endpoint": defined}, None)
+    assert request.endpoint is not None
+    location = request.endpoint._replace(line=request.endpoint.line + line - 7)
+    stack = (Location("/venv/lib/python3/site-packages/fastapi/routing.py", 1, "app"), location)
+    tally = Tally(Part(location, [Sample(stack, 0.1, 0.0, 0.0)], 0.1, 0.0, 0.0), request, short=False)
+    assert tally.finding().cure == WAIT
 
 
 @pytest.mark.parametrize(("file", "advice"), [("starlette/requests.py", REQUEST), ("fastapi/routing.py", RESPONSE)])
