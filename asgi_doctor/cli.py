@@ -7,15 +7,21 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from asgi_doctor import outputs, report, session
 from asgi_doctor.errors import START_FAILED, DoctorError
 from asgi_doctor.finding import Finding
+from asgi_doctor.load import Request
 from asgi_doctor.report import Explain
 from asgi_doctor.terminal import complain, say
+from asgi_doctor.watchdog import LEAST, MOST
 
-_SEND = "send this request twice alone and fifty times at once, then stop, unless --for says when; may be repeated"
+_SEND = "like 'GET /pay': send it twice alone and fifty times at once, then stop, unless --for says when; repeatable"
+_HEADER = "of the --send before, like 'Authorization: Bearer {token}': the token of an earlier answer, a JSON object"
+_BODY = "of the --send before: JSON, or a form, or @FILE with one of them"
 _FOR = "stop after so many seconds of serving; fail if the start takes longer than that, and than 30 seconds"
 _LAST_PORT = 65535
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -32,12 +38,20 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("target", metavar="MODULE:APP", help="imported from the current directory, as uvicorn does")
     add("--factory", action="store_true", help="APP is a function that returns the application")
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    add("--port", type=_port, default=8000, help="port to listen on; 0 takes a free one (default: %(default)s)")
+    add("--port", type=_port, help="port to listen on; 0 takes a free one (default: 8000, or a free one with --send)")
     add("--loop", choices=("auto", "asyncio", "uvloop"), default="auto", help="auto: uvloop if it is installed")
-    add("--warn", type=_limit, default=0.1, metavar="SECONDS", help="report longer blocks (default: %(default)s)")
-    add("--for", type=_seconds, dest="seconds", metavar="SECONDS", help=_FOR)
+    add(
+        "--warn",
+        type=partial(_between, LEAST, MOST),
+        default=0.1,
+        metavar="SECONDS",
+        help="report longer blocks (default: %(default)s)",
+    )
+    add("--for", type=partial(_between, 0.001, math.inf), dest="seconds", metavar="SECONDS", help=_FOR)
     add("--no-page", action="store_true", help="do not serve the page that lists the findings")
-    add("--send", nargs=2, action="append", default=[], metavar=("METHOD", "PATH"), help=_SEND)
+    add("--send", type=_request, action=_Send, default=[], metavar="REQUEST", help=_SEND)
+    add("--header", type=_header, action=_Send, default=argparse.SUPPRESS, help=_HEADER)
+    add("--body", type=_body, action=_Send, default=argparse.SUPPRESS, help=_BODY)
     add("--check", action="store_true", help="exit with 1 for any finding that is not in the baseline")
     add("--baseline", type=Path, metavar="FILE", help="known findings, which do not fail the check")
     add("--write-baseline", type=Path, metavar="FILE", help="write all findings as a baseline")
@@ -76,24 +90,20 @@ def command() -> None:
 
 
 def _wanted(options: argparse.Namespace) -> session.Wanted:
-    """Returns the options of the session. Raises DoctorError if --send or the folder of a file is not allowed."""
+    """Returns the options of the session. Raises DoctorError if the folder of a file is missing."""
     for file in (options.json, options.write_baseline, options.junit):
         if file is not None and not file.parent.is_dir():
             raise DoctorError(f"{file}: there is no folder {file.parent}")
-    for method, path in options.send:
-        if method.upper() not in _METHODS or not path.startswith("/") or any(code <= " " for code in path):
-            allowed = f"one of {', '.join(_METHODS)}, and a path that begins with / and has no spaces"
-            raise DoctorError(f"--send {method} {path}: allowed is {allowed}")
     return session.Wanted(
         options.target,
         factory=options.factory,
         host=options.host,
-        port=options.port,
+        port=(0 if options.send else 8000) if options.port is None else options.port,
         loop=options.loop,
         warn=options.warn,
         seconds=options.seconds,
         page=not options.no_page,
-        send=tuple((method.upper(), path) for method, path in options.send),
+        send=tuple(options.send),
     )
 
 
@@ -141,15 +151,41 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _limit(text: str) -> float:
-    return _between(text, 0.01, 60)
+class _Send(argparse.Action):
+    """Collects the requests. A header and a body belong to the request before them."""
+
+    def __call__(self, parser: argparse.ArgumentParser, options: Any, value: Any, option: str | None = None) -> None:
+        if not isinstance(value, Request):
+            if not options.send:
+                parser.error(f"{option}: allowed is a --send before it")
+            *options.send, last = options.send
+            value = last._replace(**{"body": value} if self.dest == "body" else {"headers": (*last.headers, value)})
+        options.send = [*options.send, value]
 
 
-def _seconds(text: str) -> float:
-    return _between(text, 0.001, math.inf)
+def _request(text: str) -> Request:
+    method, _, path = text.partition(" ")
+    if method.upper() not in _METHODS or not path.startswith("/") or any(code <= " " for code in path):
+        allowed = f"one of {', '.join(_METHODS)}, a space, and a path that begins with / and has no spaces"
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed is {allowed}")
+    return Request(method.upper(), path)
 
 
-def _between(text: str, least: float, most: float) -> float:
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip() or not text.isprintable():
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed is a name, a colon, and a value")
+    return name.strip(), value.strip()
+
+
+def _body(text: str) -> str:
+    try:
+        return Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"{text}: {error}") from None
+
+
+def _between(least: float, most: float, text: str) -> float:
     with suppress(ValueError):
         if least <= (number := float(text)) <= most:
             return number

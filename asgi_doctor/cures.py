@@ -3,29 +3,7 @@
 import linecache
 import re
 
-from asgi_doctor.advice import (
-    BUILD,
-    COMPUTE,
-    CONNECTIONS,
-    ENDPOINT,
-    EXECUTOR,
-    GARBAGE,
-    IMPORT,
-    JSON,
-    REGULAR_EXPRESSION,
-    RELEASING,
-    REQUEST,
-    RESPONSE,
-    ROUTES,
-    ROWS,
-    SLEEP,
-    SQLITE,
-    STARTUP_COMPUTES,
-    STARTUP_WAITS,
-    TOKENS,
-    WAIT,
-    WAITING_CALLS,
-)
+from asgi_doctor import advice
 from asgi_doctor.finding import Cure, Kind
 from asgi_doctor.stacks import Stack
 
@@ -62,9 +40,9 @@ def cure(kind: Kind, cause: Kind, source: str, inner: Stack, *, handles: bool) -
     and `inner` are the calls that it makes. `handles`: the line is the definition of an endpoint.
     """
     if kind is Kind.STARTUP:
-        return STARTUP_WAITS if cause is Kind.WAITS else STARTUP_COMPUTES
+        return advice.STARTUP_WAITS if cause is Kind.WAITS else advice.STARTUP_COMPUTES
     if cause is Kind.COLLECTS:
-        return GARBAGE
+        return advice.GARBAGE
     if cause is Kind.STARVES:
         return _starved(inner)
     files = [location.file.replace("\\", "/") for location in inner]
@@ -78,44 +56,44 @@ def cure(kind: Kind, cause: Kind, source: str, inner: Stack, *, handles: bool) -
 
 def _starved(inner: Stack) -> Cure:
     if any(_AWAITS_CONNECTION.search(one.file) and "get" in one.function for one in inner):
-        return CONNECTIONS
-    return EXECUTOR if any(one.file.endswith(_EXECUTOR) for one in inner) else TOKENS
+        return advice.CONNECTIONS
+    return advice.EXECUTOR if any(one.file.endswith(_EXECUTOR) for one in inner) else advice.TOKENS
 
 
 def _built(files: list[str], source: str) -> Cure:
-    for pattern, advice in WAITING_CALLS:
+    for pattern, found in advice.WAITING_CALLS:
         if re.search(r"\b(httpx|requests)\.(get|post|put|patch|delete|head|request)\(", source) and pattern.search(
             source
         ):
-            return advice
+            return found
     if any(file.endswith("/fastapi/dependencies/utils.py") for file in files):
-        return ROUTES
-    return IMPORT if any(file.startswith("<frozen importlib") for file in files) else BUILD
+        return advice.ROUTES
+    return advice.IMPORT if any(file.startswith("<frozen importlib") for file in files) else advice.BUILD
 
 
 def _waited(files: list[str], source: str, *, handles: bool) -> Cure:
     if _SLEEPS.search(source):
-        return SLEEP
-    for pattern, advice in WAITING_CALLS:
+        return advice.SLEEP
+    for pattern, found in advice.WAITING_CALLS:
         if pattern.search(source) or any(pattern.search(file) for file in files):
-            return advice
-    return ENDPOINT if handles else WAIT
+            return found
+    return advice.ENDPOINT if handles else advice.WAIT
 
 
 def _computed(files: list[str], source: str, innermost: str, *, handles: bool) -> Cure:
     """Returns the advice for a line that computes. `innermost` is the code of the innermost line, perhaps `source`."""
     if any(_LOADS_ROWS.search(file) for file in files):
-        return ROWS
+        return advice.ROWS
     if handles or (any(_SERIALISES.search(file) for file in files) and not _VALIDATES.search(source)):
-        return REQUEST if handles and any(_READS.search(file) for file in files) else RESPONSE
-    return SQLITE if _QUERIES.search(innermost) else _called(files, source, innermost)
+        return advice.REQUEST if handles and any(_READS.search(file) for file in files) else advice.RESPONSE
+    return advice.SQLITE if _QUERIES.search(innermost) else _called(files, source, innermost)
 
 
 def _called(files: list[str], source: str, innermost: str) -> Cure:
     if any(_RELEASING_FILES.search(file) for file in files) or _RELEASES.search(innermost):
-        return RELEASING
+        return advice.RELEASING
     if _JSON.search(source) or any("/json/" in file for file in files):
-        return JSON
+        return advice.JSON
     if _MATCHES.search(source) or any(file.endswith(("/re.py", "/re/__init__.py")) for file in files):
-        return REGULAR_EXPRESSION
-    return COMPUTE
+        return advice.REGULAR_EXPRESSION
+    return advice.COMPUTE

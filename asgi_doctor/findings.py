@@ -98,10 +98,11 @@ class Findings:
                 self._add_short(part, block.request, now)
 
     def _long_parts(self, block: Block) -> tuple[list[Part], list[Part]]:
-        """Returns the parts above the limit and those below. If none is above it, the whole block may be."""
-        parts = divided(block, self._limit / SAMPLES)
-        above = [part for part in parts if part.seconds > self._limit] or (parts if block.counted else [])
-        return above, [part for part in parts if part not in above]
+        """Returns the parts that count as blocks, and the short ones. If no part is above the limit, all are blocks."""
+        parts, route = divided(block, self._limit / SAMPLES), block.request.route
+        long = [part for part in parts if part.seconds > self._limit or (part.location, route) in self._long]
+        long = (long or parts) if block.counted else []
+        return long, [part for part in parts if part not in long]
 
     def _has_place(self, part: Part, request: Request) -> bool:
         known = {(part.location, request.route), _key_of_function(part, request)}

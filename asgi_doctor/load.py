@@ -1,65 +1,113 @@
-"""A small load for `--send`, in a process of its own: `python load.py HOST PORT METHOD PATH [METHOD PATH]…`.
+"""A small load for `--send`, in a process of its own: `python load.py HOST PORT`, with JSON of the requests as input.
 
 Each request is sent twice alone and then fifty times at once: fifty are more than AnyIO has threads. A request that has
-no whole answer after ten seconds is given up. The exit code is 1 if all answers to one of the requests are errors.
+no whole answer after ten seconds is given up. Later requests send the cookies of earlier answers. In their paths and
+headers, `{name}` is the value of that name in an earlier answer, a JSON object. The exit code is 1 if all answers to
+one of the requests are errors.
 """
 
-import asyncio
+import json
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from typing import Any, NamedTuple
 
 ALONE = 2
 AT_ONCE = 50
 SECONDS = 10.0
+_MOST_BYTES = 1_000_000  # of an answer that is kept
 
 
-def send_all(host: str, port: int, requests: Sequence[tuple[str, str]], say: Callable[[str], None]) -> int:
+class Request(NamedTuple):
+    """A request of the user. A body has a content type without a header: JSON's, or else a form's."""
+
+    method: str
+    path: str
+    headers: Sequence[Sequence[str]] = ()
+    body: str = ""
+
+
+def send_all(host: str, port: int, requests: Sequence[Request], say: Callable[[str], None]) -> int:
     """Runs this file as a process. `say` receives each line of the output. Returns the exit code."""
-    command = [sys.executable, "-P", __file__, host, str(port), *(part for pair in requests for part in pair)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as sending:
+    command = [sys.executable, "-P", __file__, host, str(port)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as sending:
+        assert sending.stdin is not None
         assert sending.stdout is not None
+        with sending.stdin as written:  # a header may be secret, and other users see arguments
+            written.write(json.dumps(requests))
         for line in sending.stdout:
             say(line.rstrip())
     return sending.returncode
 
 
-async def send(host: str, port: int, method: str, path: str) -> str:
-    """Sends one request and reads its answer to the end. Returns the status, or why there is none."""
-    writer, answer = None, b""
+class Client:
+    """Sends requests to one server, with the cookies and values of earlier answers."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._host, self._port = host, port
+        self._cookies: dict[str, str] = {}
+        self._values: dict[str, Any] = {}
+
+    def send(self, request: Request) -> str:
+        """Sends one request and reads its answer to the end. Returns the status, or why there is none."""
+        status, body, latest = "", b"", time.monotonic() + SECONDS
+        connection = HTTPConnection(self._host, self._port, timeout=SECONDS)
+        try:
+            headers = self._headers(request)
+            connection.request(request.method, self._filled(request.path), request.body.encode() or None, headers)
+            answer = connection.getresponse()
+            status = str(answer.status)
+            while part := answer.read1(65536):
+                body += part if len(body) < _MOST_BYTES else b""
+                if time.monotonic() > latest:
+                    raise TimeoutError
+            self._learn(answer, body)
+        except TimeoutError:
+            return f"{status} without an end in {SECONDS:g} s" if status else f"no answer in {SECONDS:g} s"
+        except (OSError, HTTPException, ValueError) as error:
+            return f"{status} without its end" if status else str(error) or type(error).__name__
+        finally:
+            connection.close()
+        return status
+
+    def _headers(self, request: Request) -> dict[str, str]:
+        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self._cookies.items())}
+        form = _json(request.body.encode()) is None
+        headers["Content-Type"] = "application/x-www-form-urlencoded" if form else "application/json"
+        given = {name.title(): self._filled(value) for name, value in request.headers}
+        needed = {"Cookie": bool(self._cookies), "Content-Type": bool(request.body)}
+        return {name: value for name, value in headers.items() if needed[name]} | given
+
+    def _filled(self, text: str) -> str:
+        return re.sub(r"\{(\w+)\}", lambda name: str(self._values.get(name[1], name[0])), text)
+
+    def _learn(self, answer: HTTPResponse, body: bytes) -> None:
+        pairs = (cookie.partition(";")[0].partition("=") for cookie in answer.headers.get_all("Set-Cookie", []))
+        self._cookies |= {name: value for name, _, value in pairs}
+        found = _json(body)
+        self._values |= found if isinstance(found, dict) else {}
+
+
+def _json(text: bytes) -> Any:
     try:
-        async with asyncio.timeout(SECONDS):
-            reader, writer = await asyncio.open_connection(host, port)
-            body = "Content-Length: 0\r\n" if method in {"POST", "PUT", "PATCH"} else ""
-            name = f"[{host}]" if ":" in host else host
-            head = f"{method} {path} HTTP/1.1\r\nHost: {name}:{port}\r\n{body}Connection: close\r\n\r\n"
-            writer.write(head.encode())
-            await writer.drain()
-            answer = await reader.readline()
-            while await reader.read(65536):
-                pass
-        return _status(answer)
-    except TimeoutError:
-        return f"{_status(answer)} without an end in {SECONDS:g} s" if answer else f"no answer in {SECONDS:g} s"
-    except OSError as error:
-        return str(error)
-    finally:
-        if writer is not None:
-            writer.close()
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
-def _status(line: bytes) -> str:
-    return line.split()[1].decode() if len(line.split()) > 1 else "no answer"
-
-
-async def main(host: str, port: int, requests: list[tuple[str, str]]) -> int:
+def main(host: str, port: int, requests: list[Request]) -> int:
     """Sends the requests, prints the number of answers with each status, and returns the exit code."""
-    code = 0
-    for method, path in requests:
-        answers = [await send(host, port, method, path) for _ in range(ALONE)]
-        answers += await asyncio.gather(*(send(host, port, method, path) for _ in range(AT_ONCE)))
+    code, client = 0, Client(host, port)
+    for request in requests:
+        answers = [client.send(request) for _ in range(ALONE)]
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            answers += threads.map(client.send, [request] * AT_ONCE)
         counts = ", ".join(f"{answers.count(answer)} × {answer}" for answer in sorted(set(answers)))
-        print(f"sent {method} {path}: {counts}", flush=True)  # noqa: T201  # the command's output
+        print(f"sent {request.method} {request.path}: {counts}", flush=True)  # noqa: T201  # the command's output
         if not any(answer[:1] in ("2", "3") for answer in answers):
             code = 1
     return code
@@ -67,5 +115,5 @@ async def main(host: str, port: int, requests: list[tuple[str, str]]) -> int:
 
 if __name__ == "__main__":
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # a pipe to the doctor, which decodes it
-    pairs = sys.argv[3:]
-    sys.exit(asyncio.run(main(sys.argv[1], int(sys.argv[2]), list(zip(pairs[::2], pairs[1::2], strict=True)))))
+    wanted = [Request(*one) for one in json.loads(sys.stdin.buffer.read())]
+    sys.exit(main(sys.argv[1], int(sys.argv[2]), wanted))

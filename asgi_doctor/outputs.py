@@ -23,19 +23,8 @@ def as_json(findings: Iterable[Finding]) -> str:
 
 def fields(finding: Finding) -> dict[str, Any]:
     """Returns the finding's fields, as they are named in JSON."""
-    return {
-        "file": finding.file,
-        "line": finding.line,
-        "function": finding.function,
-        "route": finding.route,
-        "kind": finding.kind.value,
-        "count": finding.count,
-        "seconds": finding.seconds,
-        "uncertainty": finding.uncertainty,
-        "longest": finding.longest,
-        "chain": list(finding.chain),
-        "cure": finding.cure.advice,
-    }
+    names = ("file", "line", "function", "route", "kind", "count", "seconds", "uncertainty", "longest", "chain")
+    return {name: getattr(finding, name) for name in names} | {"cure": finding.cure.advice}
 
 
 def as_junit(findings: list[Finding], requests: int, *, failed: bool = False) -> str:

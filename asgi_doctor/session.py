@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from asgi_doctor import deadline
 from asgi_doctor.errors import START_FAILED, DoctorError
 from asgi_doctor.finding import Finding, Kind
-from asgi_doctor.load import send_all
+from asgi_doctor.load import Request, send_all
 from asgi_doctor.middleware import routed
 from asgi_doctor.page import page
 from asgi_doctor.report import blocking, other
@@ -36,7 +36,7 @@ class Wanted:
     warn: float = 0.1
     seconds: float | None = None
     page: bool = True
-    send: tuple[tuple[str, str], ...] = ()
+    send: tuple[Request, ...] = ()
 
 
 @dataclass(frozen=True)

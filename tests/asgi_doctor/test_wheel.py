@@ -152,7 +152,7 @@ def test_the_command(installed: Path, tmp_path: Path) -> None:
     # Shorter, because each of the 52 requests of `--send` blocks the others.
     (tmp_path / "app" / "main.py").write_text(code.replace("time.sleep(1)", "time.sleep(0.3)"), encoding="utf-8")
     ended = subprocess.run(
-        [str(installed / "asgi-doctor"), "app.main:app", "--port=0", "--check", "--send", "GET", "/waits/7"],
+        [str(installed / "asgi-doctor"), "app.main:app", "--port=0", "--check", "--send", "GET /waits/7"],
         cwd=tmp_path, env=clean_environment(), capture_output=True, encoding="utf-8", check=False,
     )  # fmt: skip
     assert ended.returncode == 1, ended.stdout + ended.stderr

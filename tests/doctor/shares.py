@@ -24,7 +24,7 @@ def measure(framework: str, planted: tuple[float, ...], middlewares: int) -> lis
         written = Path(folder) / "findings.json"
         command = ["-m", "asgi_doctor", "--factory", f"siblings:{framework}", "--no-page", "--port", "0"]
         subprocess.run(
-            [sys.executable, *command, "--send", "GET", "/", "--json", str(written)],
+            [sys.executable, *command, "--send", "GET /", "--json", str(written)],
             cwd=FILE.parent,
             env=os.environ | environment | {"PYTHONPATH": str(FILE.parents[2])},
             capture_output=True,
