@@ -95,8 +95,23 @@ def callback_of(loop: asyncio.AbstractEventLoop, frames: list[FrameType], depth:
         return ENDED, NO_REQUEST
     for outermost in frames[depth:]:
         callback = (outermost.f_code, id(outermost.f_locals.get("self")))
-        return callback, NO_REQUEST.in_stack(frames)  # a server may handle requests in callbacks, without tasks
+        request = request_of(_context_of_callback(frames[max(depth - 1, 0) : depth + 1]))
+        # A server may handle requests in callbacks, without tasks.
+        return callback, request if request.scope else request.in_stack(frames)
     return None, NO_REQUEST
+
+
+def _context_of_callback(frames: list[FrameType]) -> Context | None:
+    """Returns the context of a callback, whose frame is the second one.
+
+    The first frame is that of asyncio's handle, which has the context. uvloop has no such frame, but a callback that
+    belongs to a task, for example because the task has ended, often has the task as an argument.
+    """
+    handle = frames[0].f_locals.get("self")
+    if isinstance(handle, asyncio.Handle):
+        return getattr(handle, "_context", None)
+    task = next((value for value in frames[-1].f_locals.values() if isinstance(value, asyncio.Task)), None)
+    return context_of(task) if task is not None else None
 
 
 def context_of(task: "asyncio.Task[Any]") -> Context | None:

@@ -39,11 +39,22 @@ def _request_of_thread(frame: Any) -> Request:
                 work = (
                     getattr(found.get("self"), "fn", None) or (getattr(found.get("self"), "task", None) or (None,))[0]
                 )
-                context = getattr(getattr(work, "func", None), "__self__", None)
+                context = getattr(getattr(work, "func", None), "__self__", None) or _context_of_waiter(
+                    found.get("self")
+                )
             if context is not None and hasattr(context, "run"):
                 return request_of(context)
         frame = frame.f_back
     return request_of(None)
+
+
+def _context_of_waiter(work: Any) -> Any:
+    """Returns the context that awaits the result of an executor's call, which has none itself, or None."""
+    for callback in getattr(getattr(work, "future", None), "_done_callbacks", ()):
+        for cell in getattr(callback, "__closure__", None) or ():
+            if asyncio.isfuture(cell.cell_contents) and (waiting := getattr(cell.cell_contents, "_callbacks", None)):
+                return waiting[0][1]
+    return None
 
 
 def awaiting_lines(loop: asyncio.AbstractEventLoop) -> Iterator[Line]:

@@ -239,6 +239,70 @@ def test_a_loop_that_runs_again() -> None:
     assert [one.function for one in app.findings] == ["_Blocks.__call__"]
 
 
+def _fault(*_: Any) -> None:
+    time.sleep(0.3)
+
+
+def _ended(task: Any) -> None:
+    _fault()
+
+
+async def _in_call_soon(loop: asyncio.AbstractEventLoop) -> None:
+    loop.call_soon(_fault)
+
+
+async def _in_call_later(loop: asyncio.AbstractEventLoop) -> None:
+    loop.call_later(0.01, _fault)
+
+
+async def _from_a_thread(loop: asyncio.AbstractEventLoop) -> None:
+    await asyncio.to_thread(loop.call_soon_threadsafe, _fault)
+
+
+async def _after_a_task(loop: asyncio.AbstractEventLoop) -> None:
+    task = loop.create_task(asyncio.sleep(0))
+    task.add_done_callback(_ended)
+    await task
+
+
+async def _in_a_task(loop: asyncio.AbstractEventLoop) -> None:
+    async def task() -> None:
+        _fault()
+
+    await asyncio.gather(task())
+
+
+@pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
+@pytest.mark.parametrize("start", [_in_call_soon, _in_call_later, _from_a_thread, _after_a_task, _in_a_task])
+def test_the_request_of_a_callback(run: Run, start: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
+    """A finding keeps its request, however the request starts the work. Under uvloop, that needs a task."""
+
+    async def shop(scope: Any, receive: Any, send: Any) -> None:
+        await start(asyncio.get_running_loop())
+        await asyncio.sleep(0.05)
+
+    app = asgi_doctor.watch(shop)
+    run(_Blocks().serve(app))
+    _wait_until(lambda: bool(app.findings))
+    has_task = start in {_after_a_task, _in_a_task}
+    assert [one.route for one in app.findings] == ["GET /" if run is asyncio.run or has_task else ""]
+
+
+@pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
+def test_the_request_of_an_executor(run: Run) -> None:
+    """Calls of `run_in_executor` have no context of their own, but the task that awaits them has."""
+
+    async def shop(scope: Any, receive: Any, send: Any) -> None:
+        loop = asyncio.get_running_loop()
+        await asyncio.gather(*(loop.run_in_executor(None, _fault) for _ in range(100)))
+
+    found: list[Finding] = []
+    app = asgi_doctor.watch(shop, warn=0.05, on_finding=found.append)
+    run(_Blocks().serve(app))
+    starved = [one for one in found if one.kind is Kind.STARVES]
+    assert [(one.route, one.function) for one in starved] == [("GET /", "_fault")]
+
+
 def _wait_until(true: Callable[[], bool]) -> None:
     latest = time.monotonic() + PATIENCE
     while not true() and time.monotonic() < latest:
@@ -262,7 +326,7 @@ def test_another_library_than_asyncio(caplog: pytest.LogCaptureFixture) -> None:
 def test_gevent(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """The log says that gevent's greenlets cannot be watched; the application answers."""
     patched = SimpleNamespace(is_module_patched=lambda name: name == "threading")
-    monkeypatch.setitem(sys.modules, "gevent.monkey", patched)  # type: ignore[arg-type]  # a part of the module
+    monkeypatch.setitem(sys.modules, "gevent.monkey", patched)
     shop = _Blocks()
     asyncio.run(shop.serve(asgi_doctor.watch(shop)))
     assert shop.answers == ["/"]
