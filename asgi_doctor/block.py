@@ -26,16 +26,13 @@ class Sample(NamedTuple):
     seconds: float
     computing: float
     collecting: float
-    times: int = 1
+    times: float = 1
     first: float = 0.0
 
-    def plus(self, seconds: float, computing: float, collecting: float, times: int = 0) -> "Sample":
-        return self._replace(
-            seconds=self.seconds + seconds,
-            computing=self.computing + computing,
-            collecting=self.collecting + collecting,
-            times=self.times + times,
-        )
+    def plus(self, *more: float) -> "Sample":
+        """Returns the sample with more seconds, more of them computing and collecting, and more times."""
+        sums = (own + other for own, other in zip(self[1:5], more, strict=True))
+        return Sample._make((self.stack, *sums, self.first))
 
 
 @dataclass(slots=True)
@@ -72,7 +69,7 @@ class Block:
     def prolong(self, seconds: float, computing: float, collecting: float) -> None:
         """Adds time after the last sample, in which the thread had a core, to what that sample stands for."""
         if self.samples:
-            self.samples[-1] = self.samples[-1].plus(seconds, computing, collecting)
+            self.samples[-1] = self.samples[-1].plus(seconds, computing, collecting, 0)
             self.computing += computing
             self.collecting += collecting
 

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,6 @@ _SEND = "like 'GET /pay': send it twice alone and fifty times at once, then stop
 _HEADER = "of the --send before, like 'Authorization: Bearer {token}': the token of an earlier answer, a JSON object"
 _BODY = "of the --send before: JSON, or a form, or @FILE with one of them"
 _FOR = "stop after so many seconds of serving; fail if the start takes longer than that, and than 30 seconds"
-_LAST_PORT = 65535
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -38,7 +38,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("target", metavar="MODULE:APP", help="imported from the current directory, as uvicorn does")
     add("--factory", action="store_true", help="APP is a function that returns the application")
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    add("--port", type=_port, help="port to listen on; 0 takes a free one (default: 8000, or a free one with --send)")
+    add("--port", type=int, help="port to listen on; 0 takes a free one (default: 8000, or a free one with --send)")
     add("--loop", choices=("auto", "asyncio", "uvloop"), default="auto", help="auto: uvloop if it is installed")
     add(
         "--warn",
@@ -48,7 +48,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
         help="report longer blocks (default: %(default)s)",
     )
     add("--for", type=partial(_between, 0.001, math.inf), dest="seconds", metavar="SECONDS", help=_FOR)
-    add("--no-page", action="store_true", help="do not serve the page that lists the findings")
+    add("--no-page", dest="page", action="store_false", help="do not serve the page that lists the findings")
     add("--send", type=_request, action=_Send, default=[], metavar="REQUEST", help=_SEND)
     add("--header", type=_header, action=_Send, default=argparse.SUPPRESS, help=_HEADER)
     add("--body", type=_body, action=_Send, default=argparse.SUPPRESS, help=_BODY)
@@ -94,17 +94,9 @@ def _wanted(options: argparse.Namespace) -> session.Wanted:
     for file in (options.json, options.write_baseline, options.junit):
         if file is not None and not file.parent.is_dir():
             raise DoctorError(f"{file}: there is no folder {file.parent}")
-    return session.Wanted(
-        options.target,
-        factory=options.factory,
-        host=options.host,
-        port=(0 if options.send else 8000) if options.port is None else options.port,
-        loop=options.loop,
-        warn=options.warn,
-        seconds=options.seconds,
-        page=not options.no_page,
-        send=tuple(options.send),
-    )
+    if options.port is None:
+        options.port = 0 if options.send else 8000
+    return session.Wanted(**{one.name: getattr(options, one.name) for one in fields(session.Wanted)})
 
 
 def _end(options: argparse.Namespace, known: outputs.Known, result: session.Result, explain: Explain) -> int:
@@ -143,12 +135,6 @@ def _write(options: argparse.Namespace, result: session.Result, new: list[Findin
     if not result.failed:
         outputs.write(options.write_baseline, outputs.baseline(result.findings))
     outputs.write(options.junit, outputs.as_junit(new, result.requests, failed=bool(result.failed)))
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > _LAST_PORT:
-        raise argparse.ArgumentTypeError(f"{text!r}: allowed is a whole number from 0 to {_LAST_PORT}")
-    return int(text)
 
 
 class _Send(argparse.Action):

@@ -36,7 +36,8 @@ class Findings:
 
     def __init__(self, limit: float, on_found: OnFound | None, on_finding: OnFinding | None) -> None:
         self.blocked = 0
-        self._limit, self._on_found, self._on_finding = limit, on_found, on_finding
+        self._limit = limit
+        self._on_found, self._on_finding = on_found or (lambda *_: None), on_finding or (lambda _: None)
         self._long: dict[Key, Tally] = {}
         self._short: dict[Key, _Leaking] = {}
         self._found: set[Location] = set()
@@ -136,8 +137,7 @@ class Findings:
     def _say_once(self, location: Location, stack: Stack, seconds: float) -> None:
         if location not in self._found:
             self._found.add(location)
-            if self._on_found is not None:
-                self._on_found(location, stack, seconds)
+            self._on_found(location, stack, seconds)
 
     def _tell_once(self, key: Key, tally: Tally) -> None:
         if key not in self._told:
@@ -145,8 +145,7 @@ class Findings:
             self._tell(tally.finding())
 
     def _tell(self, finding: Finding) -> None:
-        if self._on_finding is not None:
-            self._on_finding(finding)
+        self._on_finding(finding)
 
 
 def _key_of_function(part: Part, request: Request) -> Key:

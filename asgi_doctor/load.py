@@ -75,12 +75,13 @@ class Client:
         return status
 
     def _headers(self, request: Request) -> dict[str, str]:
-        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self._cookies.items())}
-        form = _json(request.body.encode()) is None
-        headers["Content-Type"] = "application/x-www-form-urlencoded" if form else "application/json"
-        given = {name.title(): self._filled(value) for name, value in request.headers}
-        needed = {"Cookie": bool(self._cookies), "Content-Type": bool(request.body)}
-        return {name: value for name, value in headers.items() if needed[name]} | given
+        headers = {name.title(): self._filled(value) for name, value in request.headers}
+        if request.body:
+            form = _json(request.body.encode()) is None
+            headers.setdefault("Content-Type", "application/x-www-form-urlencoded" if form else "application/json")
+        if self._cookies:
+            headers.setdefault("Cookie", "; ".join(f"{name}={value}" for name, value in self._cookies.items()))
+        return headers
 
     def _filled(self, text: str) -> str:
         return re.sub(r"\{(\w+)\}", lambda name: str(self._values.get(name[1], name[0])), text)
@@ -101,16 +102,15 @@ def _json(text: bytes) -> Any:
 
 def main(host: str, port: int, requests: list[Request]) -> int:
     """Sends the requests, prints the number of answers with each status, and returns the exit code."""
-    code, client = 0, Client(host, port)
+    failed, client = False, Client(host, port)
     for request in requests:
         answers = [client.send(request) for _ in range(ALONE)]
         with ThreadPoolExecutor(AT_ONCE) as threads:
             answers += threads.map(client.send, [request] * AT_ONCE)
         counts = ", ".join(f"{answers.count(answer)} × {answer}" for answer in sorted(set(answers)))
         print(f"sent {request.method} {request.path}: {counts}", flush=True)  # noqa: T201  # the command's output
-        if not any(answer[:1] in ("2", "3") for answer in answers):
-            code = 1
-    return code
+        failed |= not any(answer[:1] in ("2", "3") for answer in answers)
+    return int(failed)
 
 
 if __name__ == "__main__":

@@ -42,13 +42,12 @@ def routed(app: App) -> App:
 
 def is_asgi_2(app: Any) -> bool:
     """Returns whether the application is called with the scope only, as before ASGI 3."""
-    try:
+    with suppress(TypeError, ValueError):
         return len(inspect.signature(app).parameters) == 1
-    except (TypeError, ValueError):
-        return False
+    return False
 
 
-def unwatchable(loop: asyncio.AbstractEventLoop | None) -> str:
+def unwatchable(loop: object | None) -> str:
     """Returns why the doctor cannot watch `loop`, which is None under another library than asyncio, or ""."""
     gevent = sys.modules.get("gevent.monkey")
     if gevent is not None and gevent.is_module_patched("threading"):
@@ -58,15 +57,8 @@ def unwatchable(loop: asyncio.AbstractEventLoop | None) -> str:
 
 def log_finding(finding: Finding) -> None:
     """Logs a warning with the line, its route and the advice."""
-    _logger.warning(
-        "%s %s for %.2f s (%s): %s; %s",
-        finding.place,
-        finding.kind.value,
-        finding.longest,
-        finding.route or "no request",
-        finding.source,
-        finding.cure.advice,
-    )
+    blocks = f"{finding.place} {finding.kind} for {finding.longest:.2f} s ({finding.route or 'no request'})"
+    _logger.warning("%s: %s; %s", blocks, finding.source, finding.cure.advice)
 
 
 class Watch:
@@ -79,8 +71,8 @@ class Watch:
     """
 
     def __init__(self, app: App, *, warn: float = 0.1, on_finding: Callable[[Finding], None] = log_finding) -> None:
-        self._wrapped = app
-        self._app: App = _single(app) if is_asgi_2(app) else app
+        self._wrapped: Any = app
+        self._app: App = self._called_twice if is_asgi_2(app) else app
         self._routed = routed(self._app)
         self._warn, self._on_finding = allowed_limit(warn), on_finding
         self._collected = Findings(warn, None, self._tell)
@@ -109,6 +101,9 @@ class Watch:
         if loop not in self._watchdogs:  # the server has no lifespan, or another loop for it
             await self._start(loop)
         await self._routed(scope, receive, send)
+
+    async def _called_twice(self, scope: Any, receive: Receive, send: Send) -> None:
+        await self._wrapped(scope)(receive, send)
 
     def _tell(self, finding: Finding) -> None:
         try:
@@ -151,10 +146,3 @@ class Watch:
             watchdog = self._watchdogs.pop(loop, None)
             if watchdog is not None:
                 watchdog.stop()
-
-
-def _single(app: Any) -> App:
-    async def called(scope: Any, receive: Receive, send: Send) -> None:
-        await app(scope)(receive, send)
-
-    return called

@@ -9,15 +9,18 @@ from typing import Any
 
 from asgi_doctor.finding import Finding
 from asgi_doctor.outputs import fields
+from asgi_doctor.report import times
 
 _HTML = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>asgi-doctor: TARGET</title>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>asgi-doctor: TARGET</title>
 <style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
-article { border-left: 4px solid #c33; padding: .2rem 1rem; margin: 1rem 0; background: #f7f7f7 }
-code, pre { font: 14px/1.4 ui-monospace, monospace } pre { overflow-x: auto }
-.before { color: #a22 } .after { color: #272 }
-small { color: #666 }
+:root { color-scheme: light dark; --red: light-dark(#a22, #f99); --green: light-dark(#161, #8d8) }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+article { border-left: 4px solid var(--red); padding: .2rem 1rem; margin: 1rem 0; background: #8881 }
+h1, h2, p, code, pre { overflow-wrap: anywhere } h1 { font-size: 1.5rem } h2 { font-size: 1.1rem }
+code, pre { font: 14px/1.4 ui-monospace, monospace } pre { white-space: pre-wrap }
+.before { color: var(--red) } .after { color: var(--green) }
 </style>
 <h1>What blocks the event loop of <code>TARGET</code></h1>
 <p id="state">Nothing so far. Send requests to the application: the doctor sees only code that runs.</p>
@@ -34,14 +37,12 @@ const show = found => {
   add(article, "h2", `${found.kind} · ${found.route || "no request"}`)
   add(article, "code", `${found.file}:${found.line} in ${found.function}`)
   add(article, "pre", found.source)
-  const total = found.seconds.toFixed(2), longest = found.longest.toFixed(2)
-  const waited = `up to ${found.count} waited for a thread for ${longest} s; ${total} s of waiting in all`
-  const blocked = `${found.count} times, ${total} s in all, longest ${longest} s`
-  add(article, "small", found.kind === "starves" ? waited : blocked)
+  add(article, "small", found.times)
   if (found.chain.length > 1) add(article, "pre", found.chain.slice(1).map(call => "→ " + call).join("\\n"))
-  add(article, "p", found.cure)
-  if (found.before) add(article, "pre", found.before, "before")
-  if (found.after) add(article, "pre", found.after, "after")
+  const cure = add(article, "p", "Cure: ")
+  found.cure.split("`").forEach((text, index) => add(cure, index % 2 ? "code" : "span", text))
+  for (const kind of ["before", "after"])
+    if (found[kind]) add(article, "pre", found[kind].replace(/^/gm, kind === "before" ? "- " : "+ "), kind)
   return article
 }
 const ask = async () => {
@@ -98,6 +99,7 @@ def _shown(finding: Finding) -> dict[str, Any]:
         "source": finding.source,
         "before": finding.cure.before,
         "after": finding.cure.after,
+        "times": times(finding),
     }
 
 

@@ -25,7 +25,7 @@ _TINY = 1 / 10
 # The samples of a line are a row if they are interrupted less often than by chance, divided by this.
 _RARELY = 3
 # Files whose functions call the endpoint and serialise what it returns.
-_FRAMEWORKS = ("/fastapi/routing.py", "/starlette/routing.py", "/litestar/routes/http.py", "/litestar/routes/base.py")
+FRAMEWORKS = ("/fastapi/routing.py", "/starlette/routing.py", "/litestar/routes/http.py", "/litestar/routes/base.py")
 _ROOT = Location("", 0, "")
 
 
@@ -74,16 +74,9 @@ def divided(block: Block, interval: float) -> list[Part]:
     parts = []
     for line, (share, variance) in _shares(seen).items():
         samples = [one.sample for one in seen if one.line == line]
-        parts.append(
-            Part(
-                line,
-                samples,
-                block.seconds * share,
-                block.computing * sum(one.computing for one in samples) / computing,
-                block.collecting * sum(one.collecting for one in samples) / collecting,
-                variance,
-            )
-        )
+        computed = block.computing * sum(one.computing for one in samples) / computing
+        collected = block.collecting * sum(one.collecting for one in samples) / collecting
+        parts.append(Part(line, samples, block.seconds * share, computed, collected, variance))
     return sorted(parts, key=lambda part: -part.seconds)
 
 
@@ -92,20 +85,15 @@ def _seen(sample: Sample, request: Request, interval: float) -> _Seen:
     own = tuple(location for location in sample.stack if location.in_app)
     endpoint = request.endpoint
     if endpoint is not None and (not own or _is_of_framework(sample.stack)):
-        routing = max((index for index, one in enumerate(sample.stack) if one.file.endswith(_FRAMEWORKS)), default=0)
+        routing = max((index for index, one in enumerate(sample.stack) if one.file.endswith(FRAMEWORKS)), default=0)
         own, sample = (*own, endpoint), sample._replace(stack=(endpoint, *sample.stack[routing:]))
     return _Seen(sample, (_ROOT, *(own or sample.stack[-1:])), max(sample.times, sample.seconds / interval))
-
-
-def works_for_endpoint(inner: Stack) -> bool:
-    """Returns whether these calls, which a line has made, are the framework's: then the line is an endpoint's `def`."""
-    return bool(inner) and inner[0].file.endswith(_FRAMEWORKS)
 
 
 def _is_of_framework(stack: Stack) -> bool:
     """Returns whether the framework works for the endpoint: the innermost line of the user, if any, has called it."""
     own = max((index for index, one in enumerate(stack) if one.in_app), default=-1)
-    return any(one.file.endswith(_FRAMEWORKS) for one in stack[own + 1 :])
+    return any(one.file.endswith(FRAMEWORKS) for one in stack[own + 1 :])
 
 
 def _shares(seen: list[_Seen]) -> dict[Location, tuple[float, float]]:

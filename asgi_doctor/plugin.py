@@ -16,7 +16,7 @@ import pytest
 from asgi_doctor import loops
 from asgi_doctor.finding import Finding, Kind
 from asgi_doctor.loops import RunningLoop
-from asgi_doctor.watchdog import Watchdog
+from asgi_doctor.watchdog import Watchdog, allowed_limit
 
 _MARK = "no_blocking"
 _BLOCKS = {Kind.WAITS, Kind.COMPUTES, Kind.BUILDS, Kind.COLLECTS}
@@ -66,7 +66,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if any(_wanted(item) for item in items):
+    for item in filter(_wanted, items):
+        _limit(item)
         loops.observe()
 
 
@@ -96,9 +97,16 @@ def _wanted(item: pytest.Item) -> bool:
 
 
 def _limit(item: pytest.Item) -> float:
-    mark = item.get_closest_marker(_MARK)
     default = item.config.getini("no_blocking_limit")
-    return float((*mark.args, mark.kwargs.get("limit", default))[0] if mark is not None else default)
+
+    def given(limit: Any = default) -> float:
+        return allowed_limit(float(limit))
+
+    mark = item.get_closest_marker(_MARK)
+    try:
+        return given(*mark.args, **mark.kwargs) if mark is not None else given()
+    except (TypeError, ValueError) as error:
+        raise pytest.UsageError(f"{item.nodeid}: {_MARK}(limit=SECONDS): {error}") from None
 
 
 def _text(finding: Finding, limit: float) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from asgi_doctor import cures
 from asgi_doctor.finding import Finding, Kind
 from asgi_doctor.request import Request
-from asgi_doctor.stacks import Location, Stack, inside
+from asgi_doctor.stacks import Location, Stack, chain, inside
 from asgi_doctor.threads import Line, awaiting_lines, busy_lines
 
 INTERVAL_SECONDS = 0.05
@@ -138,7 +138,7 @@ def _finding(spell: _Spell, now: float) -> Finding:
         count=spell.most,
         seconds=round(spell.seconds, 3),
         longest=round(now - spell.began, 3),
-        chain=tuple(map(str, (line, *inner))),
+        chain=chain(line, inner),
         cure=cures.cure(Kind.STARVES, Kind.STARVES, source, stack, handles=False),
         source=source,
         trace_id=request.trace_id,

@@ -4,7 +4,7 @@ import linecache
 from collections.abc import Callable, Iterable, Iterator
 
 from asgi_doctor.finding import Finding, Kind
-from asgi_doctor.stacks import Location, Stack, short
+from asgi_doctor.stacks import Location, Stack
 
 Explain = Callable[[Finding], Iterable[str]]
 _WHAT = {
@@ -24,7 +24,8 @@ def blocking(location: Location, stack: Stack, seconds: float) -> str:
     `seconds` is the time for which the loop has been blocked so far.
     """
     source = linecache.getline(location.file, location.line).strip()
-    return f"blocked for {seconds:.2f} s so far: {short(stack)}\n    {source}"
+    calls = f" → {stack[-1]}" if stack[-1] != location else ""
+    return f"blocked for {seconds:.2f} s so far: {location}{calls}\n    {source}"
 
 
 def other(finding: Finding) -> str:
@@ -49,7 +50,7 @@ def summary(findings: list[Finding], known: int, requests: int, warn: float, exp
 
 def described(finding: Finding) -> Iterator[str]:
     """Yields the lines about one finding: where, how long, what, the calls to the library, and the cure."""
-    yield f"{finding.place}: {_times(finding)}"
+    yield f"{finding.place}: {times(finding)}"
     yield f"    {finding.source}"
     yield f"    {finding.route or 'no request'} · {finding.kind.value}: {_WHAT[finding.kind]}"
     yield from (f"      → {call}" for call in finding.chain[1:])
@@ -58,12 +59,13 @@ def described(finding: Finding) -> Iterator[str]:
     yield from (f"      + {line}" for line in finding.cure.after.splitlines())
 
 
-def _times(finding: Finding) -> str:
+def times(finding: Finding) -> str:
+    """Returns how often and how long the line has blocked."""
     if finding.kind is Kind.STARVES:
         calls = "1 call" if finding.count == 1 else f"{finding.count} calls"
         return (
             f"up to {calls} waited for a thread for {finding.longest:.2f} s; {finding.seconds:.2f} s of waiting in all"
         )
-    times = "once" if finding.count == 1 else f"{finding.count} times"
+    often = "once" if finding.count == 1 else f"{finding.count} times"
     interval = f" ± {finding.uncertainty:.2f} s" if finding.uncertainty else ""
-    return f"{times}, {finding.seconds:.2f} s{interval}, longest {finding.longest:.2f} s"
+    return f"{often}, {finding.seconds:.2f} s{interval}, longest {finding.longest:.2f} s"

@@ -1,7 +1,7 @@
 """One session of the doctor: imports the app, serves it under the watchdog, and returns what was found."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -11,7 +11,7 @@ from asgi_doctor import deadline
 from asgi_doctor.errors import START_FAILED, DoctorError
 from asgi_doctor.finding import Finding, Kind
 from asgi_doctor.load import Request, send_all
-from asgi_doctor.middleware import routed
+from asgi_doctor.middleware import routed, unwatchable
 from asgi_doctor.page import page
 from asgi_doctor.report import blocking, other
 from asgi_doctor.startup import Startup
@@ -36,7 +36,7 @@ class Wanted:
     warn: float = 0.1
     seconds: float | None = None
     page: bool = True
-    send: tuple[Request, ...] = ()
+    send: Sequence[Request] = ()
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,8 @@ class _Session:
             if wanted.seconds is not None:
                 self._deadline = deadline.Deadline(max(wanted.seconds, deadline.LEAST_SECONDS), self._give_up)
             app = routed(load(wanted.target, factory=wanted.factory))
+            if why := unwatchable(app):
+                raise DoctorError(f"{wanted.target} cannot be watched: {why}")
             if self._deadline is not None:
                 self._deadline.imported()
             try:

@@ -5,7 +5,9 @@ import os
 import re
 import sys
 import sysconfig
+from contextlib import suppress
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import NamedTuple
@@ -16,32 +18,30 @@ _COROUTINE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 # The doctor's own frames are left out of every stack.
 _OWN = str(Path(__file__).parent) + os.sep
 # The file of a frozen module, for example, is `<frozen importlib._bootstrap>`. Scripts are in the environment's `bin`.
+_STANDARD = str(Path(os.__file__).parent) + os.sep
 _LIBRARIES = (
     "<",
     _OWN,
     *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "scripts")},
     # A virtual environment has its own path for `platstdlib`, but uses the standard library of its base.
-    str(Path(os.__file__).parent) + os.sep,
+    _STANDARD,
 )
 _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 # A part of the function that contains it.
 _COMPREHENSION = re.compile(r"\.?<(listcomp|setcomp|dictcomp|genexpr)>")
+_CALLS = 5  # that are shown at both ends of a chain
 _claimed: tuple[str, ...] = ()
 
 
-def claim(path: str) -> None:
-    """Counts this file, or all files below this folder, as the user's, even if it is among installed packages."""
-    global _claimed  # noqa: PLW0603  # one process serves one application
-    _claimed = (*_claimed, path if Path(path).is_file() else path.rstrip(os.sep) + os.sep)
-    in_app.cache_clear()
-
-
 def claim_package(name: str) -> None:
-    """Counts the package of this imported module as the user's, if it is installed."""
-    package, module = sys.modules.get(name.partition(".")[0]), sys.modules.get(name)
-    file = getattr(package, "__file__", None) or getattr(module, "__file__", None)
-    if file is not None and any(part in file for part in _PACKAGES):
-        claim(str(Path(file).parent) if hasattr(package, "__path__") else file)
+    """Counts the package of this module as the user's, if it is installed. The module need not be imported yet."""
+    global _claimed  # noqa: PLW0603  # one process serves one application
+    with suppress(ImportError, ValueError):
+        spec = find_spec(name.partition(".")[0])
+        for path in () if spec is None else spec.submodule_search_locations or (spec.origin or "",):
+            if any(part in path for part in _PACKAGES):
+                _claimed = (*_claimed, path if path.endswith(".py") else path + os.sep)
+        in_app.cache_clear()
 
 
 @lru_cache(maxsize=4096)
@@ -53,7 +53,7 @@ def in_app(file: str) -> bool:
 
 
 class Location(NamedTuple):
-    """A line of code. `str()` shows files below the current directory relative to that directory."""
+    """A line of code. `str()` shows the user's file relative to the current directory, and a library's file as `…/`."""
 
     file: str
     line: int
@@ -65,6 +65,9 @@ class Location(NamedTuple):
 
     @property
     def shown_file(self) -> str:
+        for library in (*_PACKAGES, _STANDARD):
+            if library in self.file:
+                return f"…/{self.file.rpartition(library)[2]}"
         file = Path(self.file)
         return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
@@ -113,6 +116,13 @@ def own_line(stack: Stack) -> Location | None:
 def short(stack: Stack) -> str:
     """Returns the locations of the stack that belong to the app, and the innermost location."""
     return " → ".join(str(location) for location in stack if location.in_app or location is stack[-1])
+
+
+def chain(line: Location, inner: Stack) -> tuple[str, ...]:
+    """Returns the line and the calls that it makes as text, without those of imports. Leaves out the middle of many."""
+    calls = [str(one) for one in (line, *inner) if not one.file.startswith("<frozen importlib")]
+    more = len(calls) - 2 * _CALLS
+    return tuple(calls) if more <= 0 else (*calls[:_CALLS], f"… {more} more", *calls[-_CALLS:])
 
 
 def inside(stack: Stack, location: Location) -> Stack:

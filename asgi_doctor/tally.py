@@ -6,9 +6,9 @@ import math
 from asgi_doctor import cures
 from asgi_doctor.builders import builds
 from asgi_doctor.finding import Finding, Kind
-from asgi_doctor.parts import Part, works_for_endpoint
+from asgi_doctor.parts import FRAMEWORKS, Part
 from asgi_doctor.request import Request
-from asgi_doctor.stacks import Location, inside
+from asgi_doctor.stacks import Location, chain, inside
 
 _MOSTLY, _NEARLY_ALL = 0.5, 0.9
 
@@ -77,7 +77,7 @@ class Tally:
         kind = kind or (Kind.MANY_SHORT if self.short else cause)
         inner = inside(self.stack, self.location)
         # The line of an endpoint on one line is its definition as well, but then it calls its own work.
-        handles = self.location == self.request.endpoint and works_for_endpoint(inner)
+        handles = self.location == self.request.endpoint and any(one.file.endswith(FRAMEWORKS) for one in inner[:1])
         return Finding(
             file=self.location.shown_file,
             line=self.location.line,
@@ -87,7 +87,7 @@ class Tally:
             count=self.times,
             seconds=round(self.seconds, 3),
             longest=round(self.longest, 3),
-            chain=tuple(str(one) for one in (self.location, *inner) if not one.file.startswith("<frozen importlib")),
+            chain=chain(self.location, inner),
             cure=cures.cure(kind, cause, self.source, inner, handles=handles),
             source=self.source,
             in_app=self.location.in_app,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from asgi_doctor.errors import DoctorError
+from asgi_doctor.middleware import is_asgi_2
 from asgi_doctor.stacks import Location, claim_package
 
 
@@ -37,15 +38,14 @@ def load(target: str, *, factory: bool = False) -> Any:
 def _import(name: str) -> object:
     package = name.partition(".")[0]
     loaded = sys.modules.get(package)
+    claim_package(name)  # first, so that a slow import has a line
     try:
-        module = import_module(name)
+        return import_module(name)
     except (Exception, SystemExit) as error:
         hint = ""
         if isinstance(error, ModuleNotFoundError) and loaded is not None:
             hint = f"; the package {package} is this command's own: rename yours, or use asgi-doctor"
         raise DoctorError(f"{name} cannot be imported: {_described_error(error)}{hint}") from None
-    claim_package(name)
-    return module
 
 
 def _call(target: str, factory: Any) -> Any:
@@ -80,6 +80,8 @@ def _is_asgi(found: object) -> bool:
 
 
 def _described(found: object) -> str:
+    if is_asgi_2(found):
+        return "an application of ASGI 2 (asgiref.compatibility.guarantee_single_callable makes it one of ASGI 3)"
     if inspect.isroutine(found):
         return "a function that is not async (a factory? then add --factory)"
     return f"an object of type {type(found).__name__}"

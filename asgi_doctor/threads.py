@@ -34,14 +34,10 @@ def _request_of_thread(frame: Any) -> Request:
         name = frame.f_code.co_name
         if name == "run" and frame.f_code.co_filename.endswith(("_asyncio.py", "thread.py")):
             found = frame.f_locals
-            context = found.get("context")
+            context, call = found.get("context"), found.get("self")
             if context is None:
-                work = (
-                    getattr(found.get("self"), "fn", None) or (getattr(found.get("self"), "task", None) or (None,))[0]
-                )
-                context = getattr(getattr(work, "func", None), "__self__", None) or _context_of_waiter(
-                    found.get("self")
-                )
+                work = getattr(call, "fn", None) or (getattr(call, "task", None) or (None,))[0]
+                context = getattr(getattr(work, "func", None), "__self__", None) or _context_of_waiter(call)
             if context is not None and hasattr(context, "run"):
                 return request_of(context)
         frame = frame.f_back

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from asgi_doctor.greenlets import frames_of
-from asgi_doctor.stacks import Location, Stack, claim, depth_of_loop, in_app, short, stack_of
+from asgi_doctor.stacks import Location, Stack, claim_package, depth_of_loop, in_app, short, stack_of
 
 RUN = Location("/shop/orders.py", 10, "create")
 SELECT = Location(str(Path(sys.modules["selectors"].__file__ or "")), 40, "select")
@@ -16,27 +16,28 @@ PACKAGE = Location("/venv/lib/python3.11/site-packages/requests/api.py", 50, "ge
 FROZEN = Location("<frozen importlib._bootstrap>", 60, "_find_and_load")
 
 
-@pytest.mark.parametrize("claimed", ["shop.py", "shop"])
+@pytest.mark.parametrize("claimed", ["bookshop.py", "bookshop"])
 def test_an_application_among_installed_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, claimed: str) -> None:
-    """The claimed module, or the claimed package, is the user's, and nothing beside it."""
+    """The claimed module, or the claimed package, is the user's, and nothing beside it. It is not imported yet."""
     monkeypatch.setattr("asgi_doctor.stacks._claimed", ())
     packages = tmp_path / "site-packages"
-    (packages / "shop").mkdir(parents=True)
-    (packages / "shop.py").touch()
-    file = packages / claimed if claimed.endswith(".py") else packages / claimed / "main.py"
+    file = packages / claimed if claimed.endswith(".py") else packages / claimed / "__init__.py"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    monkeypatch.syspath_prepend(str(packages))
     assert not in_app(str(file))
-    claim(str(packages / claimed))
+    claim_package("bookshop.main")
     assert in_app(str(file))
     assert not in_app(str(packages / "requests" / "api.py"))
     in_app.cache_clear()
 
 
 def test_locations_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paths are relative to the current directory if below it; of libraries, only the innermost location is shown."""
+    """Paths are relative to the current directory or to the libraries; only the innermost library is shown."""
     monkeypatch.setattr(Path, "cwd", lambda: Path("/shop"))
     assert str(RUN) == "orders.py:10 in create"
-    assert str(PACKAGE) == f"{PACKAGE.file}:50 in get"
-    assert short((PACKAGE, RUN, PACKAGE, SELECT)) == f"orders.py:10 in create → {SELECT.file}:40 in select"
+    assert str(PACKAGE) == "…/requests/api.py:50 in get"
+    assert short((PACKAGE, RUN, PACKAGE, SELECT)) == "orders.py:10 in create → …/selectors.py:40 in select"
 
 
 def test_frames_of_the_loop_are_left_out() -> None:

@@ -1,10 +1,11 @@
-"""A stream counts the tokens of the whole answer again for each chunk, some 30 ms each time.
+"""A stream counts the tokens of the whole answer again for each chunk, some 50 ms each time.
 
 After lis186/ccxray#198 (tokenizeRequest call overhead causes event-loop starvation on long sessions).
 """
 
 import asyncio
 import re
+import time
 from collections.abc import AsyncIterator
 
 from fastapi import FastAPI
@@ -19,7 +20,6 @@ CASE = {
     "source": "https://github.com/lis186/ccxray/issues/198",
 }
 TOKEN = re.compile(r"\s?\w{1,4}|\s?[^\s\w]+")
-PROMPT = "Explain, in a few words, why an event loop must not be blocked. " * 9000
 app = FastAPI()
 
 
@@ -27,8 +27,22 @@ def tokens_in(text: str) -> int:
     return len(TOKEN.findall(text))  # FAULT
 
 
+def prompt_of(seconds: float) -> str:
+    """Returns a text whose tokens take so long to count on this processor."""
+    text, taken = "Explain, in a few words, why an event loop must not be blocked. " * 100, 0.0
+    while taken < seconds / 2:
+        text *= 2
+        began = time.thread_time()
+        tokens_in(text)
+        taken = time.thread_time() - began
+    return text[: int(len(text) * seconds / taken)] if taken > seconds else text * round(seconds / taken)
+
+
+prompt = prompt_of(0.05)
+
+
 async def stream() -> AsyncIterator[str]:
-    text = PROMPT
+    text = prompt
     for number in range(80):
         await asyncio.sleep(0.005)
         text += f"word{number} "
