@@ -94,8 +94,7 @@ def _wanted(options: argparse.Namespace) -> session.Wanted:
     for file in (options.json, options.write_baseline, options.junit):
         if file is not None and not file.parent.is_dir():
             raise DoctorError(f"{file}: there is no folder {file.parent}")
-    if options.port is None:
-        options.port = 0 if options.send else 8000
+    options.port = (0 if options.send else 8000) if options.port is None else options.port
     return session.Wanted(**{one.name: getattr(options, one.name) for one in fields(session.Wanted)})
 
 

@@ -48,10 +48,10 @@ class Findings:
     def all(self) -> list[Finding]:
         """Returns the findings so far, the longest total first. Any thread may call this."""
         with self._lock:
-            long = [tally.finding() for tally in self._long.values()]
-            known = {(location._replace(line=0), route) for location, route in self._long}
-            short = [one.tally.finding() for key, one in self._short.items() if one.reported and key not in known]
-            return sorted(long + short + self._others, key=lambda finding: -finding.seconds)
+            long = [((location._replace(line=0), route), tally) for (location, route), tally in self._long.items()]
+            short = [(key, one.tally) for key, one in self._short.items() if one.reported]
+            found = _heavier(long, short) + _heavier(short, long) + self._others
+            return sorted(found, key=lambda finding: -finding.seconds)
 
     def add(self, finding: Finding) -> None:
         """Adds a finding that is not a block of the loop: starvation, or the start."""
@@ -150,6 +150,12 @@ class Findings:
 
 def _key_of_function(part: Part, request: Request) -> Key:
     return part.location._replace(line=0), request.route
+
+
+def _heavier(tallies: list[tuple[Key, Tally]], others: list[tuple[Key, Tally]]) -> list[Finding]:
+    """Returns the findings of which `others` have none of the same function and route with more seconds."""
+    more = [(key, tally.seconds) for key, tally in others]
+    return [one.finding() for key, one in tallies if all(key != other or one.seconds > most for other, most in more)]
 
 
 class _Leaking:

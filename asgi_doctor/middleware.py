@@ -22,7 +22,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Any, Receive, Send], Awaitable[None]]
 
-_FRAMEWORKS = {"starlette", "fastapi", "litestar"}
 _logger = logging.getLogger("asgi_doctor")
 
 
@@ -79,7 +78,7 @@ class Watch:
         # A loop that is not watched has None. The loop itself is None under another library than asyncio.
         self._watchdogs: dict[asyncio.AbstractEventLoop | None, Watchdog | None] = {}
         caller = str(sys._getframe(1).f_globals.get("__name__"))
-        if caller.partition(".")[0] not in _FRAMEWORKS:  # `add_middleware(watch)`
+        if caller.partition(".")[0] not in {"starlette", "fastapi", "litestar"}:  # `add_middleware(watch)`
             claim_package(caller)
 
     def __getattr__(self, name: str) -> Any:
