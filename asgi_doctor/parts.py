@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import NamedTuple
 
 from asgi_doctor.block import SAMPLES, Block, Sample
@@ -24,6 +25,8 @@ _LITTLE = 1 / 5
 _TINY = 1 / 10
 # The samples of a line are a row if they are interrupted less often than by chance, divided by this.
 _RARELY = 3
+# A block waits if it uses the CPU for less than this share of its time.
+_WAITS, _COUNTS_CPU = 1 / 4, Path("/proc/self/schedstat").exists()
 # Files whose functions call the endpoint and serialise what it returns.
 FRAMEWORKS = ("/fastapi/routing.py", "/starlette/routing.py", "/litestar/routes/http.py", "/litestar/routes/base.py")
 _ROOT = Location("", 0, "")
@@ -62,15 +65,14 @@ class _Seen:
 def divided(block: Block, interval: float) -> list[Part]:
     """Returns the parts of a block that has samples, the longest first. `interval`: between two samples, in seconds."""
     seen = [_seen(sample, block.request, interval) for sample in block.samples]
-    _assign(seen, 0)
+    _assign(seen, 0, waits=_COUNTS_CPU and block.computing < _seconds(seen) * _WAITS)
     taken = Counter[Location | None]()
     for one in seen:
         taken[one.line] += one.sample.seconds  # type: ignore[assignment]  # a counter of seconds
-    least = min(sum(taken.values()) * _TINY, interval * SAMPLES)
+    least = min(sum(taken.values()) * _TINY, interval * SAMPLES, max(taken.values()))
     seen = [one for one in seen if one.line is not None and taken[one.line] >= least]
-    computing, collecting = (
-        sum(getattr(one.sample, name) for one in seen) or 1.0 for name in ("computing", "collecting")
-    )
+    computing = sum(one.sample.computing for one in seen) or 1.0
+    collecting = sum(one.sample.collecting for one in seen) or 1.0
     parts = []
     for line, (share, variance) in _shares(seen).items():
         samples = [one.sample for one in seen if one.line == line]
@@ -116,20 +118,23 @@ def _shares(seen: list[_Seen]) -> dict[Location, tuple[float, float]]:
     return {line: (seconds[line] / whole, variances[line]) for line in seconds}
 
 
-def _assign(seen: list[_Seen], depth: int) -> None:
-    """Gives each sample to a line, or to none. All samples are in the same function at this depth of their paths."""
+def _assign(seen: list[_Seen], depth: int, *, waits: bool) -> None:
+    """Gives each sample to a line, or to none. All samples are in the same function at this depth of their paths.
+
+    If the block `waits`, each line that waits is named, even if a loop calls several in turn.
+    """
     keys = [(one.path[depth], _function(one, depth + 1)) for one in seen]
     rows, everything = Counter(key for key, _ in groupby(keys)), sum(one.times for one in seen)
     others = []
     for key, times in rows.items():
         found = [one for one, its in zip(seen, keys, strict=True) if its == key]
         share = sum(one.times for one in found) / everything
-        if times * _RARELY > everything * share * (1 - share) + share**2:
+        if not waits and times * _RARELY > everything * share * (1 - share) + share**2:
             others += found
         elif key[1] is None:
             _give(found, key[0])
         else:
-            _assign(found, depth + 1)
+            _assign(found, depth + 1, waits=waits)
     if others and (len(others) == len(seen) or _seconds(others) > _LITTLE * _seconds(seen)):
         _assign_mixed([one for one in seen if one in others], depth)
 
@@ -139,15 +144,14 @@ def _assign_mixed(seen: list[_Seen], depth: int) -> None:
     if depth == 0:  # the user's code comes before that of libraries
         seen = [one for one in seen if one.path[1].in_app] or seen
     functions: dict[tuple[str, str] | None, list[_Seen]] = defaultdict(list)
-    lines: Counter[Location] = Counter()
     for one in seen:
         functions[_function(one, depth + 1)].append(one)
-        lines[one.path[depth]] += one.sample.seconds  # type: ignore[assignment]
     function, most = max(functions.items(), key=lambda item: _seconds(item[1]))
     if function is not None and (depth == 0 or _seconds(most) >= _MOST * _seconds(seen)):
-        _assign(most, depth + 1)
+        _assign(most, depth + 1, waits=False)
     else:
-        _give(seen, lines.most_common(1)[0][0])
+        line = max(seen, key=lambda one: _seconds([other for other in seen if other.path[depth] == one.path[depth]]))
+        _give(seen, line.path[depth])
 
 
 def _function(one: _Seen, depth: int) -> tuple[str, str] | None:

@@ -22,11 +22,15 @@ OTHER_LINE = PAY._replace(line=11)
 INTERVAL = 0.02
 
 
-def _block(samples: Sequence[Stack], request: Request = NO_REQUEST) -> Block:
-    """Returns a block that is sampled as the watchdog does it: more often in the first 0.05 s."""
+def _block(samples: Sequence[Stack], request: Request = NO_REQUEST, computing: float = 1.0) -> Block:
+    """Returns a block that is sampled as the watchdog does it: more often in the first 0.05 s.
+
+    `computing`: the share of the CPU's time.
+    """
     block = Block("task", request, began=10.0)
     for index, stack in enumerate(samples):
-        block.add(Sample(stack, INTERVAL / 4 if index < 10 else INTERVAL, 0.0, 0.0))
+        seconds = INTERVAL / 4 if index < 10 else INTERVAL
+        block.add(Sample(stack, seconds, seconds * computing, 0.0))
     block.lasts_until(10.0 + sum(sample.seconds for sample in block.samples))
     return block
 
@@ -53,14 +57,15 @@ def test_one_line(samples: list[Stack], named: Location) -> None:
 
 
 @pytest.mark.parametrize("above", [(), (MIDDLEWARE,), (MIDDLEWARE, MIDDLEWARE._replace(function="Other.__call__"))])
+@pytest.mark.parametrize("computing", [0.0, 1.0])
 @pytest.mark.parametrize("shares", [(0.5, 0.5), (0.3, 0.7), (0.8, 0.2), (0.3, 0.3, 0.4)])
-def test_lines_one_after_the_other(above: Stack, shares: tuple[float, ...]) -> None:
+def test_lines_one_after_the_other(above: Stack, shares: tuple[float, ...], computing: float) -> None:
     """Each line has the time that it took, below any number of middlewares."""
     lines, samples = (USER, PAY, OTHER_LINE), list[Stack]()
     for line, ends in zip(lines, itertools.accumulate(0.4 * share for share in shares), strict=False):
         while sum(INTERVAL / 4 if index < 10 else INTERVAL for index in range(len(samples))) < ends:
             samples.append((*above, line, PACKAGE))
-    parts = {part.location: part for part in divided(_block(samples), INTERVAL)}
+    parts = {part.location: part for part in divided(_block(samples, computing=computing), INTERVAL)}
     whole = sum(part.seconds for part in parts.values())
     assert [parts[line].seconds / whole for line in lines[: len(shares)]] == pytest.approx(shares, abs=0.05)
     assert all(part.variance > 0 for part in parts.values())
@@ -73,6 +78,20 @@ def test_functions_in_a_loop(seed: int) -> None:
     samples = random.choices([(PAY, PARSE), (PAY, USER), (PAY,)], k=40)  # noqa: S311
     [part] = divided(_block(samples), INTERVAL)
     assert part.location == PAY
+
+
+def test_waits_in_a_loop() -> None:
+    """A line that waits is named, even if a loop calls several of them, and even with a sample for each."""
+    lines = [(PAY, USER), (PAY, PARSE), (OTHER_LINE,)]
+    for samples in (lines, lines * 10):
+        parts = divided(_block(samples, computing=0.0), INTERVAL)
+        assert {part.location for part in parts} == {USER, PARSE, OTHER_LINE}
+
+
+def test_many_lines_that_wait() -> None:
+    """A block of many lines has a part, although each line takes little."""
+    samples = [(PAY._replace(line=line),) for line in range(1, 31)]
+    assert divided(_block(samples, computing=0.0), INTERVAL)
 
 
 def test_two_calls_of_one_function() -> None:

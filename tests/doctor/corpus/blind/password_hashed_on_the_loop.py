@@ -5,6 +5,7 @@ After Mr-DooSun/fastapi-agent-blueprint#322 (sync bcrypt stalls the event loop o
 
 import hashlib
 import hmac
+import time
 from typing import Any
 
 from litestar import Litestar, post
@@ -20,8 +21,18 @@ CASE = {
 SALT = b"3f9c2a"
 
 
+def calibrated() -> int:
+    """Returns how many rounds take 0.5 s on this processor."""
+    began = time.thread_time()
+    hashlib.pbkdf2_hmac("sha256", b"secret", SALT, 50_000)
+    return round(50_000 * 0.5 / (time.thread_time() - began))
+
+
+rounds = calibrated()
+
+
 def hashed(password: str) -> bytes:
-    return hashlib.pbkdf2_hmac("sha256", password.encode(), SALT, 1_800_000)  # FAULT
+    return hashlib.pbkdf2_hmac("sha256", password.encode(), SALT, rounds)  # FAULT
 
 
 @post("/login", sync_to_thread=False)
