@@ -245,6 +245,14 @@ def test_requests_after_a_login(tmp_path: Path) -> None:
     assert not re.search(r"^Serving .*:8000$", ended.stdout, re.MULTILINE)
 
 
+# Stands for gevent, which is not installed here.
+GREEN = """
+import sys, types
+sys.modules["gevent.monkey"] = types.SimpleNamespace(is_module_patched=lambda name: True)
+async def app(scope, receive, send): ...
+"""
+
+
 FAILING = """
     import time
     from contextlib import asynccontextmanager
@@ -441,6 +449,8 @@ def test_a_package_called_app(tmp_path: Path, target: str) -> None:
         (["shop:app", "--json", "none/found.json"], "none/found.json: there is no folder none"),
         (["shop:shop"], "shop:shop: shop has no attribute shop"),
         (["shop:not_an_app"], "shop:not_an_app: an object of type int is not an ASGI app"),
+        (["old:app"], "old:app: an application of ASGI 2 (asgiref.compatibility.guarantee_single_callable makes it "),
+        (["green:app"], "green:app cannot be watched: gevent has replaced threads by greenlets, "),
         (["shop:create"], "a function that is not async (a factory? then add --factory) is not an ASGI app"),
         (["shop:app", "--host", "192.0.2.1"], "--host 192.0.2.1 --port 0: cannot listen there: "),
         (["shop:app", "--host", "a..b"], "--host a..b --port 0: cannot listen there: "),
@@ -452,6 +462,8 @@ def test_what_cannot_be_served(shop: Path, arguments: list[str], error: str) -> 
     """The error is one line with the reason; the exit code is 2."""
     (shop / "broken.py").write_text("1 / 0\n", encoding="utf-8")
     (shop / "exits.py").write_text("raise SystemExit('no database')\n", encoding="utf-8")
+    (shop / "old.py").write_text("def app(scope):\n    return scope", encoding="utf-8")
+    (shop / "green.py").write_text(GREEN, encoding="utf-8")
     ended = subprocess.run(
         command(*arguments, "--port", "0"),
         cwd=shop, env=environment(), capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False,
