@@ -11,7 +11,7 @@ _FUNCTIONS = re.compile(
     r"|(^|\.)(create_client|create_engine|create_async_engine|create_default_context|create_urllib3_context"
     r"|create_ssl_context|load_default_certs|load_verify_locations|load_service_model|_load_ssl_context)$"
     r"|^Session\.(client|resource)$"
-    r"|^get_dependant$"  # FastAPI
+    r"|^get_dependant$|^create_model$"  # FastAPI, pydantic
 )
 # Calls of C code, which has no frames, as the user writes them.
 _CALLS = re.compile(
