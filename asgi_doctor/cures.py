@@ -1,6 +1,5 @@
 """Chooses the advice for a finding."""
 
-import linecache
 import re
 
 from asgi_doctor import advice
@@ -50,7 +49,7 @@ def cure(kind: Kind, cause: Kind, source: str, inner: Stack, *, handles: bool) -
         return _built(files, source)
     if cause is Kind.WAITS:
         return _waited(files, source, handles=handles)
-    innermost = linecache.getline(inner[-1].file, inner[-1].line) if inner else source
+    innermost = inner[-1].source if inner else source
     return _computed(files, source, innermost, handles=handles)
 
 

@@ -1,6 +1,5 @@
 """Finds out that a start hangs, and where: the import of the application, its factory, or its lifespan."""
 
-import linecache
 import sys
 import threading
 from collections.abc import Callable
@@ -41,7 +40,7 @@ class Deadline:
 
     def _missed(self) -> str:
         line = self._line()
-        at = f", at {line}: {linecache.getline(line.file, line.line).strip()}" if line is not None else ""
+        at = f", at {line}: {line.source}" if line is not None else ""
         return f"has not ended after {self._seconds:g} s: it waits for {self._part}{at}"
 
     def _line(self) -> Location | None:

@@ -1,7 +1,6 @@
 """Finds calls that wait for a thread: of AnyIO's pool, or of the event loop's default executor."""
 
 import asyncio
-import linecache
 import sys
 import threading
 from collections import Counter
@@ -128,7 +127,7 @@ class Pools:
 def _finding(spell: _Spell, now: float) -> Finding:
     [((line, route), _)] = spell.seen_in.most_common(1)
     stack, request = spell.examples[line, route]
-    inner, source = inside(stack, line), linecache.getline(line.file, line.line).strip()
+    inner, source = inside(stack, line), line.source
     return Finding(
         file=line.shown_file,
         line=line.line,

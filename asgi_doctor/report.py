@@ -1,6 +1,5 @@
 """Formats findings as lines of text."""
 
-import linecache
 from collections.abc import Callable, Iterable, Iterator
 
 from asgi_doctor.finding import Finding, Kind
@@ -23,9 +22,8 @@ def blocking(location: Location, stack: Stack, seconds: float) -> str:
 
     `seconds` is the time for which the loop has been blocked so far.
     """
-    source = linecache.getline(location.file, location.line).strip()
     calls = f" → {stack[-1]}" if stack[-1] != location else ""
-    return f"blocked for {seconds:.2f} s so far: {location}{calls}\n    {source}"
+    return f"blocked for {seconds:.2f} s so far: {location}{calls}\n    {location.source}"
 
 
 def other(finding: Finding) -> str:

@@ -1,6 +1,7 @@
 """Stacks of a thread as locations in files."""
 
 import inspect
+import linecache
 import os
 import re
 import sys
@@ -62,6 +63,10 @@ class Location(NamedTuple):
     @property
     def in_app(self) -> bool:
         return in_app(self.file)
+
+    @property
+    def source(self) -> str:
+        return linecache.getline(self.file, self.line).strip()
 
     @property
     def shown_file(self) -> str:

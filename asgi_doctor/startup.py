@@ -1,6 +1,5 @@
 """Finds what blocks the start: the import of the application, and its lifespan until it serves."""
 
-import linecache
 import threading
 from contextlib import suppress
 from typing import Self
@@ -62,7 +61,7 @@ class Startup:
         location = own_line(stack)
         if location is None or imports(inner := inside(stack, location)):
             return
-        if builds(inner, linecache.getline(location.file, location.line)):
+        if builds(inner, location.source):
             return
         block = self._blocks.setdefault(location, Block(None, NO_REQUEST, 0.0))
         block.seconds += _counted(passed)

@@ -1,6 +1,5 @@
 """The blocks of one line on one route, and the finding that they add up to."""
 
-import linecache
 import math
 
 from asgi_doctor import cures
@@ -31,10 +30,6 @@ class Tally:
         """Returns the line that blocked for most of the time."""
         return max(self._lines, key=lambda location: self._lines[location])
 
-    @property
-    def source(self) -> str:
-        return linecache.getline(self.location.file, self.location.line).strip()
-
     def add(self, part: Part, request: Request) -> None:
         self.times += 1
         self._lines[part.location] = self._lines.get(part.location, 0.0) + part.seconds
@@ -51,7 +46,7 @@ class Tally:
         total, location = sum(sample.seconds for sample in part.samples) or 1.0, part.location
         for sample in part.samples:
             weight = part.seconds * sample.seconds / total
-            if builds(inside(sample.stack, location), linecache.getline(location.file, location.line)):
+            if builds(inside(sample.stack, location), location.source):
                 self._building += weight
             heaviness = (self._lines[location], weight)
             if heaviness > self._most and location in sample.stack:
@@ -88,8 +83,8 @@ class Tally:
             seconds=round(self.seconds, 3),
             longest=round(self.longest, 3),
             chain=chain(self.location, inner),
-            cure=cures.cure(kind, cause, self.source, inner, handles=handles),
-            source=self.source,
+            cure=cures.cure(kind, cause, self.location.source, inner, handles=handles),
+            source=self.location.source,
             in_app=self.location.in_app,
             trace_id=self.request.trace_id,
             uncertainty=round(1.96 * math.sqrt(self.shared), 3),

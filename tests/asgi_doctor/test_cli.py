@@ -230,15 +230,15 @@ ACCOUNTS = """
 
 def test_requests_after_a_login(tmp_path: Path) -> None:
     """A request has a body and headers, and uses the cookie and the token of an earlier answer. The port is free."""
-    (tmp_path / "shop.py").write_text(textwrap.dedent(ACCOUNTS))
-    (tmp_path / "login.json").write_text('{"name": "ada"}')
+    (tmp_path / "shop.py").write_text(textwrap.dedent(ACCOUNTS), encoding="utf-8")
+    (tmp_path / "login.json").write_text('{"name": "ada"}', encoding="utf-8")
     ended = subprocess.run(
         command(
             "shop:app", "--no-page", "--send", "POST /login", "--body", "@login.json",
             "--send", "GET /accounts/{account}", "--header", "authorization: Bearer {token}",
             "--send", "POST /form", "--body", "name=ada",
         ),
-        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=True,
+        cwd=tmp_path, env=environment(), capture_output=True, encoding="utf-8", timeout=PATIENCE, check=True,
     )  # fmt: skip
     sent = [line for line in ended.stdout.splitlines() if line.startswith("sent ")]
     assert sent == [f"sent {one}: 52 × 200" for one in ("POST /login", "GET /accounts/{account}", "POST /form")]

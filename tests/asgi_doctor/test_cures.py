@@ -86,7 +86,7 @@ def test_a_query_in_a_library(tmp_path: Path) -> None:
 )
 def test_the_innermost_line_decides(tmp_path: Path, line: str, advice: Cure) -> None:
     """A hash that a library calls releases the lock, whatever the user's line is; a library's own loop does not."""
-    (tmp_path / "library.py").write_text(line)
+    (tmp_path / "library.py").write_text(line, encoding="utf-8")
     inner = (Location(str(tmp_path / "library.py"), 1, "hashed"),)
     assert cure(Kind.COMPUTES, Kind.COMPUTES, "user.set_password(hashlib.md5(word))", inner, handles=False) == advice
 

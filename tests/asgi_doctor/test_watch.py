@@ -372,7 +372,8 @@ def test_an_installed_application(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         "import time, asgi_doctor\n"
         "async def serve(scope, receive, send):\n"
         "    time.sleep(0.3)\n"
-        "app = asgi_doctor.watch(serve)\n"
+        "app = asgi_doctor.watch(serve)\n",
+        encoding="utf-8",
     )
     monkeypatch.syspath_prepend(str(package.parent))
     app = import_module("bookshop.main").app

@@ -30,8 +30,8 @@ def measure(framework: str, planted: tuple[float, ...], middlewares: int) -> lis
             capture_output=True,
             check=True,
         )
-        findings = json.loads(written.read_text())["findings"]
-    lines = FILE.read_text().splitlines()
+        findings = json.loads(written.read_text(encoding="utf-8"))["findings"]
+    lines = FILE.read_text(encoding="utf-8").splitlines()
     marked = [lines.index(next(line for line in lines if f"# line {index}" in line)) + 1 for index in range(3)]
     seconds = [sum(one["seconds"] for one in findings if one["line"] == line) for line in marked[: len(planted)]]
     return [one / sum(found["seconds"] for found in findings) for one in seconds]
