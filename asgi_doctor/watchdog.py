@@ -181,7 +181,9 @@ class Watchdog:
     def _answer(self, ping: Ping) -> None:
         """Runs on the event loop, for the last ping perhaps after `stop`."""
         ping.answered = time.monotonic()
-        self._depth = len(greenlets.frames_of(sys._getframe())) - 1  # a loop that runs again may have another caller
+        # A loop that runs again may have another caller. Python 3.14 has a frame more for a call from another thread.
+        names = [frame.f_code.co_name for frame in greenlets.frames_of(sys._getframe().f_back)]
+        self._depth = len(names) - (names[-2:] == ["_run", "_run"])
         if not self._ended.is_set():
             greenlets.observe()  # the application may import `greenlet` late
 
