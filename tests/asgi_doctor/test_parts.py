@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import selectors
 from collections.abc import Sequence
 
 import pytest
@@ -16,7 +17,7 @@ USER = Location("/shop/users.py", 7, "user")
 PAY = Location("/shop/main.py", 10, "pay")
 PARSE = Location("/shop/parse.py", 20, "parse")
 PACKAGE = Location("/venv/lib/python3.11/site-packages/requests/api.py", 50, "get")
-SELECT = Location("/usr/lib/python3.11/selectors.py", 40, "select")
+SELECT = Location(selectors.__file__, 40, "select")
 FROZEN = Location("<frozen importlib._bootstrap>", 60, "_find_and_load")
 OTHER_LINE = PAY._replace(line=11)
 INTERVAL = 0.02
