@@ -26,8 +26,11 @@ NO_CAS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def clean_environment(**settings: object) -> dict[str, str]:
-    """The tests' own environment without its APP_ and AWS_ variables, and with `settings`."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_"))}
+    """The tests' own environment without its APP_ and AWS_ variables, and with `settings`.
+
+    Also without COLUMNS, which pytest-xdist sets to 80, and which a pipe does not have.
+    """
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_", "COLUMNS"))}
     return clean | {f"APP_{name.upper()}": str(value) for name, value in settings.items()}
 
 
