@@ -41,7 +41,7 @@ def show(part: str) -> None:
 
 
 def bounds() -> str:
-    """What a client can do to the two servers. tests/web/test_uvicorn.py sees each outcome."""
+    """Returns the table of what a client can do to the two servers. tests/web/test_uvicorn.py sees each outcome."""
     rows = [f"| {one.what} | {one.ours} | {one.uvicorn} |" for one in BOUNDS]
     return "\n".join(["| what a client does | from v11 on | v01 to v10, on uvicorn |", "|---|---|---|", *rows])
 

@@ -48,12 +48,12 @@ class Passed(NamedTuple):
 
     @property
     def kept_lock(self) -> bool:
-        """Whether the watched thread itself kept the interpreter lock, as C code may do."""
+        """Returns whether the watched thread itself kept the interpreter lock, as C code may do."""
         return self.interval.cpu + self.interval.run_queue >= self.late / 2
 
     @property
     def released_lock(self) -> bool:
-        """Whether the watched thread released the lock often, and took it again at once.
+        """Returns whether the watched thread released the lock often, and took it again at once.
 
         An event loop does so in each iteration. A thread that waits for the lock wakes up once in
         `sys.getswitchinterval()`, and each time that the lock is released.

@@ -27,7 +27,7 @@ def test_the_line_that_is_printed_at_once() -> None:
 
 
 def test_a_long_chain() -> None:
-    """Of 33 calls, the outermost and the innermost ones are shown."""
+    """The report shows the outermost and the innermost of 33 calls."""
     calls = chain(LINE, tuple(PACKAGE._replace(line=number) for number in range(32)))
     assert len(calls) == 11
     assert calls[0] == str(LINE)

@@ -23,7 +23,7 @@ def _written(update: Update) -> dict[str, dict[str, str]]:
 def test_a_billable_event_survives_its_charge_item(
     name: str, text: str, at: int, currency: str | None, subscription: str | None
 ) -> None:
-    """What is read from the charge item makes the same charge as the usage item."""
+    """A charge item, read again, makes the same charge as the usage item."""
     usage = Billable(name, 7, text, at, customer_id="c", currency=currency, subscription_id=subscription)
     item = _written(charge_items.reserved(usage, "inv", 9))
     found = charge_items.read("c", item)

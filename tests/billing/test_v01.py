@@ -188,7 +188,7 @@ def test_what_is_marked(stage: Stage, clients: BlockingClients) -> None:
 @pytest.mark.parametrize("first", ["v01", "worker"])
 @pytest.mark.anyio
 async def test_one_after_the_other(stage: Stage, clients: BlockingClients, billing: OpenBilling, first: str) -> None:
-    """What v01 has charged, a worker charges on no other invoice of the term, and the other way round."""
+    """A worker does not charge again, on another invoice of the term, what v01 has charged; nor does v01."""
     body = renewal(stage, some(3))
     other = next_invoice(stage, body)
     async with billing() as worker:

@@ -18,7 +18,7 @@ PERSON, WRITER, SQS, RECONCILE, REDRIVE = "a person", "the writer", "SQS", "reco
 
 
 class Action(NamedTuple):
-    """What an actor does. `subject` returns what the actor acts on, or None if there is nothing."""
+    """Describes what an actor does. `subject` returns what the actor acts on, or None if there is nothing."""
 
     actor: str
     name: str

@@ -12,7 +12,7 @@ Usage = tuple[str, str]
 
 @dataclass
 class Facts:
-    """What the invariants must know, because neither the table nor the site shows it afterwards.
+    """Keeps what the invariants must know, because neither the table nor the site shows it afterwards.
 
     - `acted`: whether an actor has acted; `verdicts`: the codes of the dead letters that the actions explain.
     - `events`: the invoice of each event; `written`: all versions of each usage event.

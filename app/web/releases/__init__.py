@@ -17,7 +17,7 @@ from app.settings import Release
 
 
 class ReleaseModule(Protocol):
-    """What the module of a release defines. A release without ASGI has no `router`."""
+    """Names what the module of a release defines. A release without ASGI has no `router`."""
 
     router: APIRouter
 

@@ -110,7 +110,7 @@ def test_a_wrong_configuration_of_the_sdk(command: str, release: str, wrong: dic
 
 
 def test_two_at_the_same_moment(aws: QueueProcess, queue_url: str) -> None:
-    """Of two services that bind the same port, at most one starts, and the other reports it."""
+    """If two services bind the same port, at most one starts, and the other reports it."""
     command = [sys.executable, "-m", "app", "web"]
     settings = environment(aws.endpoint, queue_url, port=free_port())
     both = [subprocess.Popen(command, env=settings, stderr=subprocess.PIPE, encoding="utf-8") for _ in range(2)]
