@@ -1,0 +1,107 @@
+"""`no_blocking` watches every event loop that runs in a part of a program, usually in a test.
+
+    with asgi_doctor.no_blocking(limit=0.05):
+        await client.get("/orders")
+
+It watches loops in any thread: anyio's, pytest-asyncio's, Starlette's TestClient.
+"""
+
+import threading
+from asyncio.events import _get_running_loop as _running_loop  # None instead of an error under trio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Self
+
+from asgi_doctor import loops
+from asgi_doctor.configuration import Permitted
+from asgi_doctor.finding import Finding, Kind
+from asgi_doctor.loops import RunningLoop
+from asgi_doctor.report import calls
+from asgi_doctor.stacks import depth_of_loop
+from asgi_doctor.watchdog import Watchdog, allowed_limit
+
+_BLOCKS = {Kind.WAITS, Kind.COMPUTES, Kind.BUILDS, Kind.COLLECTS}
+# Debuggers: while one of them waits for the user, it blocks the loop.
+_DEBUGGERS = {"bdb", "pdb", "pydevd", "_pydevd_bundle", "debugpy"}
+_UNWATCHED = "no event loop of asyncio or uvloop has run, and no other can be watched (perhaps it was trio's)"
+
+
+class NoBlocking:
+    """Raises AssertionError at its end if a line of the user has blocked a loop, or if no loop could be watched.
+
+    `findings`: the lines that have blocked a loop for more than `limit` seconds.
+    """
+
+    def __init__(self, limit: float = 0.05, permitted: Permitted | None = None) -> None:
+        self.limit = allowed_limit(limit)
+        self._permitted = permitted or Permitted([], set())
+        self._watchdogs: dict[RunningLoop, Watchdog] = {}
+        self._ended: list[Watchdog] = []
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        self.stop()
+        if kind is None and (failure := self.failure()):
+            raise AssertionError(failure)
+
+    @contextmanager
+    def allowed(self) -> Iterator[None]:
+        """Does not watch the loops until the context is left."""
+        self.stop()
+        try:
+            yield
+        finally:
+            self.start()
+
+    @property
+    def findings(self) -> list[Finding]:
+        return self._permitted.new(self.blocks)
+
+    @property
+    def blocks(self) -> list[Finding]:
+        """Returns the findings, and those that are allowed or in the baseline."""
+        found = [finding for watchdog in [*self._ended, *self._watchdogs.values()] for finding in watchdog.findings]
+        blocks = [finding for finding in found if finding.kind in _BLOCKS and finding.in_app]
+        return [one for one in blocks if not _DEBUGGERS & set(one.libraries)]
+
+    def failure(self, *, unwatched: bool = True) -> str:
+        """Returns the findings as text, or "". `unwatched`: it is a failure as well if no loop could be watched."""
+        if unwatched and not self._ended and not self._watchdogs:
+            return _UNWATCHED
+        return "\n\n".join(_text(finding, self.limit) for finding in self.findings)
+
+    def start(self) -> None:
+        loops.observe()
+        loops.listeners.append(self._changed)
+        running, here = list(loops.running), _running_loop()
+        if here is not None and all(one.loop is not here for one in running):  # the loop has run since before `observe`
+            running.append(RunningLoop(here, threading.current_thread(), depth_of_loop()))
+        for loop in running:
+            self._changed(loop, starts=True)
+
+    def stop(self) -> None:
+        loops.listeners.remove(self._changed)
+        for loop in list(self._watchdogs):
+            self._changed(loop, starts=False)
+
+    def _changed(self, running: RunningLoop, starts: bool) -> None:
+        if starts:
+            self._watchdogs[running] = Watchdog(self.limit).start(*running)
+        elif (watchdog := self._watchdogs.pop(running, None)) is not None:
+            watchdog.stop()
+            self._ended.append(watchdog)
+
+
+def _text(finding: Finding, limit: float) -> str:
+    """Returns the line, the calls to the library, the seconds and the cure."""
+    route = f"{finding.route}: " if finding.route else ""
+    lines = (
+        f"{route}{finding.place} blocked the event loop for {finding.longest:.2f} s (limit {limit:g} s)",
+        f"    {finding.source}",
+        *calls(finding),
+        f"    {finding.kind.value}; cure: {finding.cure.advice}",
+    )
+    return "\n".join(lines)
