@@ -5,76 +5,53 @@
 
     async def test_order(client, no_blocking): ...  # the same with the limit of the option `no_blocking_limit`
 
-It watches every loop that runs during the test, in any thread: anyio's, pytest-asyncio's, Starlette's TestClient.
+The option `no_blocking = true` has this effect on all tests except those with the mark `allow_blocking`. Only the test
+itself counts, not its fixtures. What `[tool.asgi-doctor]` allows is allowed here, too.
 """
 
+import inspect
 from collections.abc import Generator
 from typing import Any
 
 import pytest
 
-from asgi_doctor import loops
-from asgi_doctor.finding import Finding, Kind
-from asgi_doctor.loops import RunningLoop
-from asgi_doctor.watchdog import Watchdog, allowed_limit
+from asgi_doctor import configuration, loops
+from asgi_doctor.configuration import Permitted
+from asgi_doctor.errors import DoctorError
+from asgi_doctor.guard import NoBlocking
+from asgi_doctor.watchdog import allowed_limit
 
-_MARK = "no_blocking"
-_BLOCKS = {Kind.WAITS, Kind.COMPUTES, Kind.BUILDS, Kind.COLLECTS}
-
-
-class NoBlocking:
-    """The value of the fixture. `findings`: the user's lines that have blocked a loop for more than `limit` seconds."""
-
-    def __init__(self, limit: float) -> None:
-        self.limit = limit
-        self._watchdogs: dict[RunningLoop, Watchdog] = {}
-        self._ended: list[Watchdog] = []
-
-    @property
-    def findings(self) -> list[Finding]:
-        found = [finding for watchdog in [*self._ended, *self._watchdogs.values()] for finding in watchdog.findings]
-        return [finding for finding in found if finding.kind in _BLOCKS and finding.in_app]
-
-    def start(self) -> None:
-        loops.listeners.append(self._changed)
-        for loop in list(loops.running):
-            self._changed(loop, starts=True)
-
-    def stop(self) -> None:
-        loops.listeners.remove(self._changed)
-        for loop in list(self._watchdogs):
-            self._changed(loop, starts=False)
-
-    def report(self) -> str:
-        """Returns the findings as text: line, calls to the library, seconds and cure."""
-        return "\n\n".join(_text(finding, self.limit) for finding in self.findings)
-
-    def _changed(self, running: RunningLoop, starts: bool) -> None:
-        if starts:
-            self._watchdogs[running] = Watchdog(self.limit).start(*running)
-        elif (watchdog := self._watchdogs.pop(running, None)) is not None:
-            watchdog.stop()
-            self._ended.append(watchdog)
+_MARK, _ALLOWED = "no_blocking", "allow_blocking"
+_PERMITTED = pytest.StashKey[Permitted]()
+_HIDDEN = pytest.StashKey[set[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini(_MARK, "Fail each test in which a line blocks the event loop.", type="bool", default=False)
     parser.addini("no_blocking_limit", "Seconds for which a line may block the event loop.", default="0.05")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"{_MARK}(limit): fail if a line blocks the event loop for longer (seconds)")
+    config.addinivalue_line("markers", f"{_ALLOWED}: lines may block the event loop")
+    config.stash[_HIDDEN] = set()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in filter(_wanted, items):
         _limit(item)
         loops.observe()
+    try:
+        configured = configuration.read(config.rootpath)
+        config.stash[_PERMITTED] = Permitted(configured.allow, configuration.known_findings(configured.baseline))
+    except DoctorError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 @pytest.fixture
 def no_blocking(request: pytest.FixtureRequest) -> NoBlocking:
-    """Fails the test if a line blocks an event loop for longer than the limit."""
-    return NoBlocking(_limit(request.node))
+    """Fails the test if a line blocks an event loop for longer than the limit, but not below its `allowed()`."""
+    return _watching(request.node)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -82,17 +59,35 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     if not _wanted(item):
         yield
         return
-    watched: NoBlocking = getattr(item, "funcargs", {}).get(_MARK) or NoBlocking(_limit(item))
+    watched: NoBlocking = getattr(item, "funcargs", {}).get(_MARK) or _watching(item)
     watched.start()
     try:
         outcome = yield
     finally:
         watched.stop()
-    if outcome.excinfo is None and watched.findings:
-        outcome.force_exception(pytest.fail.Exception(watched.report(), pytrace=False))
+    item.config.stash[_HIDDEN] |= {one.place for one in watched.blocks} - {one.place for one in watched.findings}
+    asynchronous = inspect.iscoroutinefunction(inspect.unwrap(getattr(item, "obj", _wanted)))
+    failure = watched.failure(unwatched=asynchronous or _named(item))
+    if outcome.excinfo is None and failure:
+        outcome.force_exception(pytest.fail.Exception(failure, pytrace=False))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if hidden := config.stash[_HIDDEN]:
+        terminalreporter.write_line(f"no_blocking: allowed or in the baseline: {', '.join(sorted(hidden))}")
+
+
+def _watching(item: pytest.Item) -> NoBlocking:
+    return NoBlocking(_limit(item), item.config.stash[_PERMITTED])
 
 
 def _wanted(item: pytest.Item) -> bool:
+    closest = next((mark.name for mark in item.iter_markers() if mark.name in {_MARK, _ALLOWED}), None)
+    return closest != _ALLOWED and (_named(item) or bool(item.config.getini(_MARK)))
+
+
+def _named(item: pytest.Item) -> bool:
+    """Returns whether the test has the mark or the fixture."""
     return item.get_closest_marker(_MARK) is not None or _MARK in getattr(item, "fixturenames", ())
 
 
@@ -107,12 +102,3 @@ def _limit(item: pytest.Item) -> float:
         return given(*mark.args, **mark.kwargs) if mark is not None else given()
     except (TypeError, ValueError) as error:
         raise pytest.UsageError(f"{item.nodeid}: {_MARK}(limit=SECONDS): {error}") from None
-
-
-def _text(finding: Finding, limit: float) -> str:
-    route = f"{finding.route}: " if finding.route else ""
-    calls = "".join(f"\n      → {call}" for call in finding.chain[1:])
-    return (
-        f"{route}{finding.place} blocked the event loop for {finding.longest:.2f} s (limit {limit:g} s)\n"
-        f"    {finding.source}{calls}\n    {finding.kind.value}; cure: {finding.cure.advice}"
-    )
