@@ -4,8 +4,10 @@ A runnable thread without a core is delayed by the machine or by its CPU limit, 
 delays as run-queue time: https://docs.kernel.org/scheduler/sched-stats.html
 """
 
-import os
+import ctypes
 import time
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,8 +15,19 @@ from asgi_doctor.cgroup import cpu_stat, throttling
 
 # Values that are read further apart could belong to different intervals.
 TOGETHER_SECONDS = 0.005
-# A sampler that has no core for longer was stopped by a CPU limit; on a busy machine, it has one sooner.
+# If the sampler has no core for longer than this, a CPU limit has stopped it: on a busy machine, it gets one sooner.
 _STOPPED = 0.03
+
+
+@cache
+def _pread() -> Callable[[int, ctypes.Array[ctypes.c_char], int, int], int]:
+    """Returns C's `pread`, which keeps the interpreter lock, unlike `os.pread`.
+
+    A thread that computes takes a lock that is released, and keeps it for `sys.getswitchinterval()`. Two reads with
+    `os.pread` then take longer than TOGETHER_SECONDS, each time that they are tried.
+    """
+    arguments = (ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_long)
+    return ctypes.PYFUNCTYPE(ctypes.c_ssize_t, *arguments)(("pread", ctypes.PyDLL(None)))
 
 
 class SchedStat(NamedTuple):
@@ -37,13 +50,17 @@ class ThreadTimes:
         file = self._thread / "schedstat"
         self._file = file.open("rb", buffering=0) if file.exists() else None
         self._stat = cpu_stat() if self._file is None else None
+        self._buffer = ctypes.create_string_buffer(100)
 
     def read(self) -> SchedStat:
-        """Returns the present values, in 2 µs. Raises ProcessLookupError if the thread has ended."""
+        """Returns the present values, in 3 µs. Raises ProcessLookupError if the thread has ended."""
         if self._file is None:
             counted = throttling(self._stat)
             return SchedStat(0, counted.throttled_seconds if counted is not None else 0, 0)
-        cpu, run_queue, turns = os.pread(self._file.fileno(), 100, 0).split()
+        length = _pread()(self._file.fileno(), self._buffer, len(self._buffer), 0)
+        if length < 0:
+            raise ProcessLookupError
+        cpu, run_queue, turns = self._buffer.raw[:length].split()
         return SchedStat(int(cpu) / 1e9, int(run_queue) / 1e9, int(turns))
 
     def runnable(self) -> bool:

@@ -45,6 +45,33 @@ def test_an_ended_thread() -> None:
     times.close()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="schedstat is Linux's")
+def test_a_read_keeps_the_interpreter_lock() -> None:
+    """A thread that computes would take the lock, and the sampler would wait for it, for 5 ms at each read."""
+    turns, ended = 0, False
+
+    def take_the_lock() -> None:
+        nonlocal turns
+        while not ended:
+            turns += 1
+            time.sleep(0)
+
+    times, other = ThreadTimes(threading.get_native_id()), threading.Thread(target=take_the_lock)
+    interval = sys.getswitchinterval()
+    other.start()
+    sys.setswitchinterval(60)  # seconds after which this thread would lose the lock without releasing it
+    try:
+        before = turns
+        for _ in range(1000):
+            times.read()
+        assert turns == before
+    finally:
+        sys.setswitchinterval(interval)
+        ended = True
+        other.join()
+        times.close()
+
+
 @pytest.mark.parametrize(
     ("stat", "waiting"), [("nr_periods 9\nnr_throttled 5\nthrottled_usec 1500000\n", 1.5), ("", 0)]
 )
