@@ -1,10 +1,12 @@
-"""The CPU time that garbage collections take from one thread."""
+"""Garbage collections: the CPU time that they take from one thread, and how to read frames without one."""
 
 import gc
 import os
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -42,8 +44,26 @@ class GarbageTime:
                 self._began = 0.0
 
 
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Collects no garbage in the `with` block, which may read frames of threads and tasks that run.
+
+    Python 3.11 may collect garbage while it makes the object of a frame. A finalizer or a callback of the collection
+    can let the frame's thread run on. The object then belongs to a frame that has ended, and the process crashes.
+    Python 3.12 collects only between instructions: https://github.com/python/cpython/issues/97922
+    """
+    collects = sys.version_info < (3, 12) and gc.isenabled()
+    if collects:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 def _clock_of(thread: int) -> Callable[[], float]:
-    """Returns the thread's CPU clock, which other threads can read as well, or the time where there is none."""
+    """Returns the thread's CPU clock, which any thread can read. Where there is none, returns `time.perf_counter`."""
     if not hasattr(time, "pthread_getcpuclockid"):
         return time.perf_counter
     clock = time.pthread_getcpuclockid(thread)
