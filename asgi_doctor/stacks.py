@@ -28,9 +28,10 @@ _LIBRARIES = (
     _STANDARD,
 )
 _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-# A part of the function that contains it.
+# A comprehension counts as a part of the function that contains it.
 _COMPREHENSION = re.compile(r"\.?<(listcomp|setcomp|dictcomp|genexpr)>")
-_CALLS = 5  # that are shown at both ends of a chain
+_CALLS = 5  # number of calls shown at each end of a chain
+_ALLOWS = re.compile(r"#\s*asgi-doctor:\s*ok,\s*because\s+\S")
 _claimed: tuple[str, ...] = ()
 
 
@@ -67,6 +68,26 @@ class Location(NamedTuple):
     @property
     def source(self) -> str:
         return linecache.getline(self.file, self.line).strip()
+
+    @property
+    def library(self) -> str:
+        """Returns the name by which the installed or standard package is imported, or "" for the user's code."""
+        shown = "" if self.in_app else self.shown_file
+        return re.split(r"[/\\.]", shown[2:])[0] if shown.startswith("…/") else ""
+
+    @property
+    def allowed(self) -> bool:
+        """Returns whether a comment allows the line to block: in it, above it, or at the function's `def`."""
+        before = linecache.getline(self.file, self.line - 1).strip()
+        lines = (self.source, before if before.startswith("#") else "", self.definition)
+        return any(_ALLOWS.search(line) for line in lines)
+
+    @property
+    def definition(self) -> str:
+        """Returns the line with the function's `def`, or "" if there is none."""
+        name = re.escape(self.function.rpartition(".")[2])
+        above = (linecache.getline(self.file, number) for number in range(self.line, 0, -1))
+        return next((line.strip() for line in above if re.match(rf"\s*(async )?def {name}\b", line)), "")
 
     @property
     def shown_file(self) -> str:
@@ -107,7 +128,7 @@ def is_idle(frames: list[FrameType], depth: int) -> bool:
 def stack_of(frames: list[FrameType], depth: int) -> Stack:
     """Returns the stack of these frames, the outermost first, without the doctor's own frames.
 
-    The `depth` outermost frames are left out as well, if there are more than these.
+    If there are more than `depth` frames, the `depth` outermost ones are left out as well.
     """
     found = tuple(_at(one.f_code, _line(one)) for one in frames[depth:] or frames[-1:])
     return tuple(location for location in found if not location.file.startswith(_OWN))
@@ -124,16 +145,32 @@ def short(stack: Stack) -> str:
 
 
 def chain(line: Location, inner: Stack) -> tuple[str, ...]:
-    """Returns the line and the calls that it makes as text, without those of imports. Leaves out the middle of many."""
+    """Returns the line and its calls as text, without the calls of imports. Leaves out the middle of many calls."""
     calls = [str(one) for one in (line, *inner) if not one.file.startswith("<frozen importlib")]
     more = len(calls) - 2 * _CALLS
     return tuple(calls) if more <= 0 else (*calls[:_CALLS], f"… {more} more", *calls[-_CALLS:])
+
+
+def libraries(line: Location, inner: Stack) -> tuple[str, ...]:
+    """Returns the packages of the line and of the calls that it makes, in their order, each once."""
+    return tuple(dict.fromkeys(one.library for one in (line, *inner) if one.library))
 
 
 def inside(stack: Stack, location: Location) -> Stack:
     """Returns the part of the stack that the function of `location` has called."""
     innermost = max((index for index, one in enumerate(stack) if one[::2] == location[::2]), default=-1)
     return stack[innermost + 1 :]
+
+
+def coroutine(stack: Stack, line: Location) -> str:
+    """Returns the line in the user's nearest `async def` that calls the function of `line`, or "".
+
+    It is "" as well if `line` is in an `async def` itself.
+    """
+    outer = stack[: len(stack) - len(inside(stack, line))]
+    own = (one for one in reversed(outer) if one.in_app and one.definition.startswith("async "))
+    nearest = next(own, line)
+    return str(nearest) if nearest[::2] != line[::2] else ""
 
 
 def _line(frame: FrameType) -> int | None:
