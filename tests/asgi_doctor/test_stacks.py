@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from asgi_doctor.greenlets import frames_of
-from asgi_doctor.stacks import Location, Stack, claim_package, depth_of_loop, in_app, short, stack_of
+from asgi_doctor.stacks import Location, Stack, claim_package, coroutine, depth_of_loop, in_app, short, stack_of
 
 RUN = Location("/shop/orders.py", 10, "create")
 SELECT = Location(str(Path(sys.modules["selectors"].__file__ or "")), 40, "select")
@@ -43,19 +43,49 @@ def test_locations_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_frames_of_the_loop_are_left_out() -> None:
     """A stack begins with the outermost coroutine. If it has only frames of the loop, the innermost frame remains."""
 
-    async def coroutine(inner: Callable[[], Stack]) -> Stack:
+    async def outermost(inner: Callable[[], Stack]) -> Stack:
         return inner()
 
     def stack() -> Stack:
         return stack_of(frames_of(sys._getframe()), depth_of_loop())
 
     with pytest.raises(StopIteration) as ended:
-        coroutine(stack).send(None)
-    assert [location.function.rpartition(".")[2] for location in ended.value.value] == ["coroutine", "stack"]
+        outermost(stack).send(None)
+    assert [location.function.rpartition(".")[2] for location in ended.value.value] == ["outermost", "stack"]
     assert [location.function for location in stack_of(frames_of(sys._getframe()), 1_000)] == [
         "test_frames_of_the_loop_are_left_out",
     ]
     assert depth_of_loop() == 0
+
+
+SHOP = """\
+async def pay(order):
+    return total(order)
+
+def total(order):
+    return fetch(order)
+
+async def fetched(order): fetch(order)
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "nearest"),
+    [
+        ([(2, "pay"), (5, "total")], "shop.py:2 in pay"),
+        ([(7, "fetched"), (2, "pay"), (5, "total")], "shop.py:2 in pay"),
+        ([(7, "fetched")], ""),
+        ([(5, "total")], ""),
+    ],
+)
+def test_where_the_await_belongs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: list[tuple[int, str]], nearest: str
+) -> None:
+    """The nearest `async def` is named if the line is in another function. Libraries below the line do not count."""
+    (tmp_path / "shop.py").write_text(SHOP, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    own = [Location(str(tmp_path / "shop.py"), *call) for call in calls]
+    assert coroutine((PACKAGE, *own, PACKAGE), own[-1]) == nearest
 
 
 def test_a_line_in_a_template() -> None:
