@@ -7,11 +7,14 @@ import sys
 from asyncio.events import _get_running_loop as _running_loop  # None instead of an error under trio
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
+from contextvars import Context
 from functools import partial
 from typing import Any
 
+from asgi_doctor import metrics
 from asgi_doctor.finding import Finding
 from asgi_doctor.findings import Findings
+from asgi_doctor.loop_delay import LoopDelay
 from asgi_doctor.request import current_scope
 from asgi_doctor.stacks import claim_package
 from asgi_doctor.startup import Startup
@@ -47,7 +50,7 @@ def is_asgi_2(app: Any) -> bool:
 
 
 def unwatchable(loop: object | None) -> str:
-    """Returns why the doctor cannot watch `loop`, which is None under another library than asyncio, or ""."""
+    """Returns why the doctor cannot watch `loop`, or "". `loop` is None under another library than asyncio."""
     gevent = sys.modules.get("gevent.monkey")
     if gevent is not None and gevent.is_module_patched("threading"):
         return "gevent has replaced threads by greenlets, which cannot watch each other"
@@ -66,7 +69,8 @@ class Watch:
     `warn` is the limit of a block in seconds. `on_finding` is called for a line's first finding on a route, not for
     each block. Findings about the start arrive in the event loop's thread, before the first request; all others arrive
     in a watchdog's thread. The callback must be fast and thread-safe; an exception of it is logged. Other attributes
-    are those of `app`. The log says if a loop is not watched. Raises ValueError if the limit is too small or too large.
+    are those of `app`. The log says if a loop is not watched. If OpenTelemetry's API is installed, a histogram has the
+    delay of the loops. Raises ValueError if the limit is too small or too large.
     """
 
     def __init__(self, app: App, *, warn: float = 0.1, on_finding: Callable[[Finding], None] = log_finding) -> None:
@@ -77,6 +81,7 @@ class Watch:
         self._collected = Findings(warn, None, self._tell)
         # A loop that is not watched has None. The loop itself is None under another library than asyncio.
         self._watchdogs: dict[asyncio.AbstractEventLoop | None, Watchdog | None] = {}
+        self._delays: dict[asyncio.AbstractEventLoop | None, LoopDelay] = {}
         caller = str(sys._getframe(1).f_globals.get("__name__"))
         if caller.partition(".")[0] not in {"starlette", "fastapi", "litestar"}:  # `add_middleware(watch)`
             claim_package(caller)
@@ -97,7 +102,7 @@ class Watch:
             await self._lifespan(scope, receive, send)
             return
         loop = _running_loop()
-        if loop not in self._watchdogs:  # the server has no lifespan, or another loop for it
+        if loop not in self._watchdogs:  # the server runs no lifespan, or runs it on another loop
             await self._start(loop)
         await self._routed(scope, receive, send)
 
@@ -114,6 +119,7 @@ class Watch:
         for other in list(self._watchdogs):
             if other is not None and other.is_closed():
                 self._watchdogs.pop(other, None)
+                self._delays.pop(other, None)
         self._watchdogs[loop] = None
         try:
             if why := unwatchable(loop):
@@ -121,6 +127,9 @@ class Watch:
                 return
             watchdog = self._watchdogs[loop] = Watchdog(self._warn, collected=self._collected).__enter__()
             await watchdog.pools.discover()
+            if (delay := metrics.exported()) is not None:
+                self._delays[loop] = delay
+                Context().run(delay.start)  # otherwise, its timers would keep the first request's context
         except Exception:  # the application must work nevertheless
             _logger.exception("asgi_doctor does not watch this event loop, or not its threads")
 
@@ -142,6 +151,6 @@ class Watch:
             await self._app(scope, receive, send_started)
         finally:
             starting.stop()
-            watchdog = self._watchdogs.pop(loop, None)
-            if watchdog is not None:
-                watchdog.stop()
+            for stopped in (self._watchdogs.pop(loop, None), self._delays.pop(loop, None)):
+                if stopped is not None:
+                    stopped.stop()

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import inspect
 import linecache
+import re
 import sys
 from collections.abc import Callable, Hashable
 from contextvars import Context, ContextVar
@@ -17,6 +18,10 @@ from asgi_doctor.stacks import Location, function_name
 current_scope: "ContextVar[dict[str, Any] | None]" = ContextVar("asgi_doctor_scope", default=None)
 
 
+# A segment of a path that is a number, a UUID or a hash.
+_IDENTIFIER = re.compile(r"(?<=/)(\d+|[0-9A-Fa-f-]{16,})(?=/|$)")
+
+
 class Request(NamedTuple):
     """The request during which a block occurred. `scope` is None outside of a request."""
 
@@ -28,11 +33,14 @@ class Request(NamedTuple):
         """Returns method and path, as in `GET /orders/{id}`, or "" outside of a request.
 
         The path is the one of the request with its parameters replaced by their names. The route's own path would lack
-        the prefixes of the routers that include the route.
+        the prefixes of the routers that include the route. Before a framework has chosen the route, numbers and other
+        identifiers are `{}`.
         """
         if self.scope is None or "path" not in self.scope:
             return ""
         path = str(self.scope["path"])
+        if "endpoint" not in self.scope and "route_handler" not in self.scope:
+            path = _IDENTIFIER.sub("{}", path)
         for name, value in (self.scope.get("path_params") or {}).items():
             path = f"{path}/".replace(f"/{value}/", f"/{{{name}}}/", 1)[:-1]
         return f"{self.scope.get('method', 'WEBSOCKET')} {path}"
@@ -47,12 +55,12 @@ class Request(NamedTuple):
             found = found.func
         return _definition(inspect.unwrap(found)) if callable(found) else None
 
-    def in_stack(self, frames: list[FrameType]) -> "Request":
-        """Returns this request with the scope found in the frames' local variables.
+    def or_in_stack(self, frames: list[FrameType]) -> "Request":
+        """Returns this request or, if it has no scope, with the scope found in the frames' local variables.
 
         This is for an application without the doctor's wrapper.
         """
-        for frame in reversed(frames):
+        for frame in reversed(frames) if self.scope is None else ():
             if "scope" in frame.f_code.co_varnames:
                 scope = frame.f_locals.get("scope")
                 if isinstance(scope, dict) and "path" in scope:
@@ -80,24 +88,29 @@ def current_task(loop: asyncio.AbstractEventLoop) -> "asyncio.Task[Any] | None":
         return None
 
 
-def callback_of(loop: asyncio.AbstractEventLoop, frames: list[FrameType], depth: int) -> tuple[Hashable, Request]:
+def callback_of(
+    loop: asyncio.AbstractEventLoop, frames: list[FrameType], depth: int, known: tuple[Hashable, Request]
+) -> tuple[Hashable, Request]:
     """Identifies the callback that the loop runs now, and the request that it belongs to. ENDED if it has ended.
 
-    `frames`: the outermost first. `depth` is the number of the loop's own frames.
+    `frames`: the outermost first. `depth` is the number of the loop's own frames. `known` is the callback of the sample
+    before, with its request.
     """
     task = current_task(loop)
     if task is not None:
-        request = request_of(context_of(task))
-        return (id(task), task.get_name()), request if request.scope else request.in_stack(frames)
+        key = id(task), task.get_name()
+        return known if key == known[0] else (key, request_of(context_of(task)).or_in_stack(frames))
     # Only a task runs a coroutine, so the task of these frames has ended or is suspended. The loop's frames are then no
     # longer outside of the coroutine's frame, so the first `depth` frames are checked, too.
     if any(frame.f_code.co_flags & inspect.CO_COROUTINE for frame in frames):
         return ENDED, NO_REQUEST
     for outermost in frames[depth:]:
         callback = (outermost.f_code, id(outermost.f_locals.get("self")))
+        if callback == known[0]:
+            return known
         request = request_of(_context_of_callback(frames[max(depth - 1, 0) : depth + 1]))
         # A server may handle requests in callbacks, without tasks.
-        return callback, request if request.scope else request.in_stack(frames)
+        return callback, request.or_in_stack(frames)
     return None, NO_REQUEST
 
 
@@ -111,7 +124,21 @@ def _context_of_callback(frames: list[FrameType]) -> Context | None:
     if isinstance(handle, asyncio.Handle):
         return getattr(handle, "_context", None)
     task = next((value for value in frames[-1].f_locals.values() if isinstance(value, asyncio.Task)), None)
-    return context_of(task) if task is not None else None
+    return context_of(task) if task is not None else _context_of_handle(frames[-1])
+
+
+def _context_of_handle(callback: FrameType) -> Context | None:
+    """Returns the context of the handle of uvloop that runs the callback, if the handle is not old.
+
+    Only the garbage collector knows the handle. Its young generations have at most about ten thousand objects.
+    """
+    handles = {getattr(sys.modules.get("uvloop.loop"), name, None) for name in ("Handle", "TimerHandle")}
+    young = [one for old in (0, 1) for one in gc.get_objects(generation=old) if type(one) in handles]
+    for referents in map(gc.get_referents, young):
+        codes = [getattr(getattr(one, "__func__", one), "__code__", None) for one in referents]
+        if callback.f_code in codes:
+            return next((one for one in referents if isinstance(one, Context)), None)
+    return None
 
 
 def context_of(task: "asyncio.Task[Any]") -> Context | None:

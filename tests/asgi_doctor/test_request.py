@@ -18,4 +18,5 @@ def test_a_coroutine_that_has_ended_since_its_frame_was_read() -> None:
     loop = asyncio.new_event_loop()
     loop.run_until_complete(handler())
     loop.close()
-    assert callback_of(loop, frames_of(frames[0]), depth=len(frames_of(sys._getframe()))) == (ENDED, NO_REQUEST)
+    depth = len(frames_of(sys._getframe()))
+    assert callback_of(loop, frames_of(frames[0]), depth, (None, NO_REQUEST)) == (ENDED, NO_REQUEST)
