@@ -1,9 +1,9 @@
-"""A small load for `--send`, in a process of its own: `python load.py HOST PORT`, with JSON of the requests as input.
+"""A small load for `--send`: `python load.py HOST PORT AT_ONCE`, with JSON of the requests as input.
 
-Each request is sent twice alone and then fifty times at once: fifty are more than AnyIO has threads. A request that has
-no whole answer after ten seconds is given up. Later requests send the cookies of earlier answers. In their paths and
-headers, `{name}` is the value of that name in an earlier answer, a JSON object. The exit code is 1 if all answers to
-one of the requests are errors.
+Each request is sent twice alone and then several times at once. A request without a whole answer is given up after ten
+seconds, and those at once after ten seconds more than they take one after another, but within a minute. Later requests
+send the cookies of earlier answers. In the paths and headers of later requests, `{name}` stands for the value of that
+name in an earlier answer, a JSON object. The exit code is 1 if all answers to one of the requests are errors.
 """
 
 import json
@@ -17,13 +17,14 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import Any, NamedTuple
 
 ALONE = 2
-AT_ONCE = 50
+AT_ONCE = 50  # more than AnyIO has threads
 SECONDS = 10.0
-_MOST_BYTES = 1_000_000  # of an answer that is kept
+MOST_SECONDS = 60.0
+_MOST_BYTES = 1_000_000  # only this many bytes of an answer are kept
 
 
 class Request(NamedTuple):
-    """A request of the user. A body has a content type without a header: JSON's, or else a form's."""
+    """A request of the user. If no header says the content type of a body, it is JSON, or else a form."""
 
     method: str
     path: str
@@ -31,9 +32,9 @@ class Request(NamedTuple):
     body: str = ""
 
 
-def send_all(host: str, port: int, requests: Sequence[Request], say: Callable[[str], None]) -> int:
+def send_all(host: str, port: int, at_once: int, requests: Sequence[Request], say: Callable[[str], None]) -> int:
     """Runs this file as a process. `say` receives each line of the output. Returns the exit code."""
-    command = [sys.executable, "-P", __file__, host, str(port)]
+    command = [sys.executable, "-P", __file__, host, str(port), str(at_once)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as sending:
         assert sending.stdin is not None
         assert sending.stdout is not None
@@ -52,10 +53,13 @@ class Client:
         self._cookies: dict[str, str] = {}
         self._values: dict[str, Any] = {}
 
-    def send(self, request: Request) -> str:
-        """Sends one request and reads its answer to the end. Returns the status, or why there is none."""
-        status, body, latest = "", b"", time.monotonic() + SECONDS
-        connection = HTTPConnection(self._host, self._port, timeout=SECONDS)
+    def send(self, request: Request, patience: float) -> str:
+        """Sends one request and reads its answer to the end, for so many seconds at most.
+
+        Returns the status, or why there is none.
+        """
+        status, body, latest = "", b"", time.monotonic() + patience
+        connection = HTTPConnection(self._host, self._port, timeout=patience)
         try:
             headers = self._headers(request)
             connection.request(request.method, self._filled(request.path), request.body.encode() or None, headers)
@@ -67,7 +71,7 @@ class Client:
                     raise TimeoutError
             self._learn(answer, body)
         except TimeoutError:
-            return f"{status} without an end in {SECONDS:g} s" if status else f"no answer in {SECONDS:g} s"
+            return f"{status} without an end in {patience:.0f} s" if status else f"no answer in {patience:.0f} s"
         except (OSError, HTTPException, ValueError) as error:
             return f"{status} without its end" if status else str(error) or type(error).__name__
         finally:
@@ -100,13 +104,17 @@ def _json(text: bytes) -> Any:
         return None
 
 
-def main(host: str, port: int, requests: list[Request]) -> int:
+def main(host: str, port: int, at_once: int, requests: list[Request]) -> int:
     """Sends the requests, prints the number of answers with each status, and returns the exit code."""
     failed, client = False, Client(host, port)
     for request in requests:
-        answers = [client.send(request) for _ in range(ALONE)]
-        with ThreadPoolExecutor(AT_ONCE) as threads:
-            answers += threads.map(client.send, [request] * AT_ONCE)
+        began = time.monotonic()
+        answers = [client.send(request, SECONDS) for _ in range(ALONE)]
+        alone = (time.monotonic() - began) / ALONE
+        # Requests that block the loop are answered one after another.
+        patience = min(SECONDS + alone * at_once, MOST_SECONDS) if alone < SECONDS else SECONDS
+        with ThreadPoolExecutor(at_once) as threads:
+            answers += threads.map(client.send, [request] * at_once, [patience] * at_once)
         counts = ", ".join(f"{answers.count(answer)} × {answer}" for answer in sorted(set(answers)))
         print(f"sent {request.method} {request.path}: {counts}", flush=True)  # noqa: T201  # the command's output
         failed |= not any(answer[:1] in ("2", "3") for answer in answers)
@@ -116,4 +124,4 @@ def main(host: str, port: int, requests: list[Request]) -> int:
 if __name__ == "__main__":
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # a pipe to the doctor, which decodes it
     wanted = [Request(*one) for one in json.loads(sys.stdin.buffer.read())]
-    sys.exit(main(sys.argv[1], int(sys.argv[2]), wanted))
+    sys.exit(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), wanted))

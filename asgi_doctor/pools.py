@@ -1,23 +1,25 @@
 """Finds calls that wait for a thread: of AnyIO's pool, or of the event loop's default executor."""
 
 import asyncio
+import gc
 import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
-from concurrent.futures import thread as executors
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from asgi_doctor import cures
 from asgi_doctor.finding import Finding, Kind
+from asgi_doctor.garbage import without_collections
 from asgi_doctor.request import Request
-from asgi_doctor.stacks import Location, Stack, chain, inside
+from asgi_doctor.stacks import Location, Stack, chain, inside, libraries
 from asgi_doctor.threads import Line, awaiting_lines, busy_lines
 
 INTERVAL_SECONDS = 0.05
-DISCOVER_SECONDS = 1.0
+# The threads compute if they use more than this share of one core. A call that waits uses a few milliseconds.
+_COMPUTING = 0.5
 # Waiting calls are a finding only after this many times the limit, because a burst is not starvation.
 LIMITS = 3
 
@@ -44,23 +46,24 @@ class AnyioPool:
 
 @dataclass
 class DefaultExecutor:
-    """The executor of `asyncio.to_thread`, identified by its work queue, because uvloop does not expose it."""
+    """The executor of `asyncio.to_thread`."""
 
-    queue: Any
+    executor: ThreadPoolExecutor
 
     def waiting(self) -> int:
-        return int(self.queue.qsize())
+        return self.executor._work_queue.qsize()
 
     def threads(self) -> list[threading.Thread]:
-        return [thread for thread, queue in list(executors._threads_queues.items()) if queue is self.queue]
+        return list(self.executor._threads)
 
 
 @dataclass
 class _Spell:
-    """A time in which calls waited for a thread of one pool."""
+    """A time in which calls waited for a thread of one pool. `cpu`: what `Pools.look` received at its beginning."""
 
     began: float
     seen: float
+    cpu: float
     seconds: float = 0.0
     most: int = 0
     seen_in: "Counter[tuple[Location, str]]" = field(default_factory=Counter)
@@ -82,52 +85,59 @@ class Pools:
 
     def __init__(self, limit: float, report: Callable[[Finding], None]) -> None:
         self._limit, self._report = limit, report
-        self._pools: list[Waiting] = []
-        self._spells: dict[int, _Spell] = {}
-        self._next = 0.0
+        self._anyio: AnyioPool | None = None
+        self._spells: dict[type[Waiting], _Spell] = {}
+        self._next = self._cpu = 0.0
 
     async def discover(self) -> None:
-        """Finds the pools of the running loop. Starts a thread of the default executor.
-
-        Leaves that executor out if it has no free thread for DISCOVER_SECONDS: the start must not wait for one.
-        """
-        found: list[Waiting] = []
-        with suppress(TimeoutError):
-            async with asyncio.timeout(DISCOVER_SECONDS):
-                thread = await asyncio.get_running_loop().run_in_executor(None, threading.current_thread)
-            queue = executors._threads_queues.get(thread)
-            found += [DefaultExecutor(queue)] if queue is not None else []
+        """Finds AnyIO's pool of the running loop."""
         if "anyio" in sys.modules:
             from anyio.to_thread import current_default_thread_limiter  # only where the application uses it
 
-            found.append(AnyioPool(current_default_thread_limiter()))
-        self._pools = found
+            self._anyio = AnyioPool(current_default_thread_limiter())
 
-    def look(self, now: float, loop: asyncio.AbstractEventLoop, *, free: bool) -> None:
-        """Samples the pools. If the loop is not `free`, ignores waiting calls, because they wait for the loop."""
+    def look(self, now: float, cpu: float, loop: asyncio.AbstractEventLoop, *, free: bool) -> None:
+        """Samples the pools. If the loop is not `free`, ignores waiting calls, because they wait for the loop.
+
+        `cpu`: the CPU seconds so far of all threads but the loop's.
+        """
         if now < self._next:
             return
-        self._next = now + INTERVAL_SECONDS
-        for index, pool in enumerate(self._pools):
+        self._next, self._cpu = now + INTERVAL_SECONDS, cpu
+        executor = _default_executor(loop)
+        pools: list[Waiting] = [self._anyio] if self._anyio is not None else []
+        pools += [DefaultExecutor(executor)] if executor is not None else []
+        for pool in pools:
             waiting = pool.waiting()
             if not waiting:
-                self._spells.pop(index, None)
+                self._spells.pop(type(pool), None)
             elif free:
-                self._spell(index, pool, waiting, now, loop)
+                self._spell(pool, waiting, now, loop)
 
-    def _spell(self, index: int, pool: Waiting, waiting: int, now: float, loop: asyncio.AbstractEventLoop) -> None:
-        spell = self._spells.setdefault(index, _Spell(now, now))
+    def _spell(self, pool: Waiting, waiting: int, now: float, loop: asyncio.AbstractEventLoop) -> None:
+        spell = self._spells.setdefault(type(pool), _Spell(now, now, self._cpu))
         spell.seconds += waiting * min(now - spell.seen, 2 * INTERVAL_SECONDS)
         spell.seen, spell.most = now, max(spell.most, waiting)
-        spell.add(list(busy_lines(pool.threads())) or awaiting_lines(loop))
+        with without_collections():
+            lines = list(busy_lines(pool.threads())) or list(awaiting_lines(loop))
+        spell.add(lines)
         if now - spell.began > LIMITS * self._limit and spell.seen_in:
-            self._report(_finding(spell, now))
+            self._report(_finding(spell, now, computes=self._cpu - spell.cpu > _COMPUTING * (now - spell.began)))
 
 
-def _finding(spell: _Spell, now: float) -> Finding:
+def _default_executor(loop: asyncio.AbstractEventLoop) -> ThreadPoolExecutor | None:
+    """Returns the executor that the loop has made at the first `to_thread`, if there is one.
+
+    asyncio's loop has an attribute for it, which uvloop hides. Both refer to it.
+    """
+    found = getattr(loop, "_default_executor", None)
+    return found or next((one for one in gc.get_referents(loop) if isinstance(one, ThreadPoolExecutor)), None)
+
+
+def _finding(spell: _Spell, now: float, *, computes: bool) -> Finding:
     [((line, route), _)] = spell.seen_in.most_common(1)
     stack, request = spell.examples[line, route]
-    inner, source = inside(stack, line), line.source
+    inner, cause = inside(stack, line), Kind.COMPUTES if computes else Kind.STARVES
     return Finding(
         file=line.shown_file,
         line=line.line,
@@ -138,7 +148,9 @@ def _finding(spell: _Spell, now: float) -> Finding:
         seconds=round(spell.seconds, 3),
         longest=round(now - spell.began, 3),
         chain=chain(line, inner),
-        cure=cures.cure(Kind.STARVES, Kind.STARVES, source, stack, handles=False),
-        source=source,
+        cure=cures.cure(cause, cause, line.source, stack, handles=False),
+        source=line.source,
         trace_id=request.trace_id,
+        libraries=libraries(line, inner),
+        allowed=line.allowed,
     )
