@@ -7,7 +7,7 @@ from asgi_doctor.finding import Cure, Kind
 from asgi_doctor.stacks import Stack
 
 _EXECUTOR = ("concurrent/futures/thread.py", "asyncio/threads.py")
-# A thread waits here until another one returns a connection to its pool.
+# In these files, a thread waits until another one returns a connection to its pool.
 _AWAITS_CONNECTION = re.compile(r"/sqlalchemy/pool/impl\.py$|/(psycopg_pool|psycopg2/pool|redis/connection)\b")
 _SLEEPS = re.compile(r"\bsleep\(")
 _SERIALISES = re.compile(
@@ -26,7 +26,7 @@ _RELEASES = re.compile(
     r"pbkdf2_hmac|scrypt|bcrypt|argon2|hashlib|\bhmac\.|(sha\d+|sha3_\d+|md5|blake2[bs])\(|zlib|gzip|bz2|lzma"
     r"|\.(de)?compress\(|hash_password"
 )
-# Also the adapters of passlib and pwdlib: passlib/handlers/bcrypt.py, pwdlib/hashers/argon2.py.
+# Matches the adapters of passlib and pwdlib, too: passlib/handlers/bcrypt.py, pwdlib/hashers/argon2.py.
 _RELEASING_FILES = re.compile(r"/(hashlib|hmac|gzip|bz2|lzma)\.py$|/(bcrypt|argon2|zipfile)(/|\.py$)")
 # A database that computes in this process is SQLite, or DuckDB: both release the interpreter lock for each step.
 _QUERIES = re.compile(r"\.(execute(many|script)?|fetch(one|many|all))\(")
@@ -42,14 +42,14 @@ def cure(kind: Kind, cause: Kind, source: str, inner: Stack, *, handles: bool) -
         return advice.STARTUP_WAITS if cause is Kind.WAITS else advice.STARTUP_COMPUTES
     if cause is Kind.COLLECTS:
         return advice.GARBAGE
-    if cause is Kind.STARVES:
-        return _starved(inner)
+    innermost = inner[-1].source if inner else source
     files = [location.file.replace("\\", "/") for location in inner]
+    if cause is Kind.STARVES:
+        return advice.RELEASING if _releases(files, innermost) else _starved(inner)
     if cause is Kind.BUILDS:
         return _built(files, source)
     if cause is Kind.WAITS:
         return _waited(files, source, handles=handles)
-    innermost = inner[-1].source if inner else source
     return _computed(files, source, innermost, handles=handles)
 
 
@@ -60,11 +60,8 @@ def _starved(inner: Stack) -> Cure:
 
 
 def _built(files: list[str], source: str) -> Cure:
-    for pattern, found in advice.WAITING_CALLS:
-        if re.search(r"\b(httpx|requests)\.(get|post|put|patch|delete|head|request)\(", source) and pattern.search(
-            source
-        ):
-            return found
+    if re.search(r"\b(httpx|requests)\.(get|post|put|patch|delete|head|request)\(", source):
+        return advice.HTTP
     if any(file.endswith("/fastapi/dependencies/utils.py") for file in files):
         return advice.ROUTES
     return advice.IMPORT if any(file.startswith("<frozen importlib") for file in files) else advice.BUILD
@@ -74,7 +71,7 @@ def _waited(files: list[str], source: str, *, handles: bool) -> Cure:
     if _SLEEPS.search(source):
         return advice.SLEEP
     for pattern, found in advice.WAITING_CALLS:
-        if pattern.search(source) or any(pattern.search(file) for file in files):
+        if any(re.search(pattern, text) for text in (source, *files)):
             return found
     return advice.ENDPOINT if handles else advice.WAIT
 
@@ -89,10 +86,14 @@ def _computed(files: list[str], source: str, innermost: str, *, handles: bool) -
 
 
 def _called(files: list[str], source: str, innermost: str) -> Cure:
-    if any(_RELEASING_FILES.search(file) for file in files) or _RELEASES.search(innermost):
+    if _releases(files, innermost):
         return advice.RELEASING
     if _JSON.search(source) or any("/json/" in file for file in files):
         return advice.JSON
     if _MATCHES.search(source) or any(file.endswith(("/re.py", "/re/__init__.py")) for file in files):
         return advice.REGULAR_EXPRESSION
     return advice.COMPUTE
+
+
+def _releases(files: list[str], innermost: str) -> bool:
+    return any(_RELEASING_FILES.search(file) for file in files) or bool(_RELEASES.search(innermost))

@@ -105,6 +105,19 @@ def test_threads_that_wait_for_a_connection(file: str, function: str, advice: Cu
     assert cure(Kind.STARVES, Kind.STARVES, "session.execute(query)", inner, handles=False) == advice
 
 
+@pytest.mark.parametrize(
+    ("cause", "source", "advice"),
+    [
+        (Kind.STARVES, "return scrypt(password, salt=salt)", RELEASING),
+        (Kind.STARVES, "return sum(range(number))", TOKENS),
+        (Kind.COMPUTES, "return sum(range(number))", COMPUTE),
+    ],
+)
+def test_threads_that_compute(cause: Kind, source: str, advice: Cure) -> None:
+    """On a busy machine, threads that hash have too little CPU time to be seen, but their line shows it."""
+    assert cure(cause, cause, source, (), handles=False) == advice
+
+
 @pytest.mark.parametrize("line", [7, 8])
 def test_an_endpoint_on_one_line(line: int) -> None:
     """`async def pay(): fetch()` gets the same cure on one line as on two."""
