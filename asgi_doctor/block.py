@@ -11,8 +11,8 @@ from asgi_doctor.watched import Passed
 
 # A thread that asks for the interpreter lock gets it within `sys.getswitchinterval()`, 5 ms, and a core a bit later.
 MOST_SWITCH = 0.015
-SAMPLES = 5  # number of samples in the limit of a block
-MOST_SAMPLES = 100  # per block; the latest ones
+SAMPLES = 5  # number of samples in the time of a block's limit
+MOST_SAMPLES = 100  # of a block, only the latest samples are kept
 
 
 class Sample(NamedTuple):
@@ -91,7 +91,7 @@ def begun(key: Hashable, request: Request, passed: Passed, wanted: float, times:
     expression does.
     """
     earliest, probably = times
-    if passed.released_lock:  # then only a collection can have kept it for long
+    if passed.released_lock:  # then only a collection can have kept the lock for long
         kept, began = passed.collecting > MOST_SWITCH, passed.at - passed.collecting
     else:
         kept, began = passed.kept_lock and passed.late > MOST_SWITCH, passed.at - passed.seconds + wanted

@@ -1,4 +1,4 @@
-"""What the doctor reports: one line of the user's code on one route, and what it does to the event loop."""
+"""Defines what the doctor reports: one line of the user's code on one route, and what it does to the event loop."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,11 +23,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cure:
-    """Advice in the user's terms. `before` and `after` are up to five lines of code together."""
+    """Advice in the user's terms. `example` is up to three lines of code, with names that are not the user's."""
 
     advice: str
-    before: str = ""
-    after: str = ""
+    example: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,9 @@ class Finding:
     `route`: like `GET /orders/{id}`, or "" outside of a request. `chain`: the calls from the line to the library, each
     as `file:line in function`, the line itself first. `in_app`: the line is the user's, not a library's. `trace_id`:
     OpenTelemetry's, of the last block, or None. `uncertainty`: if other lines have a part in the same blocks, the 95 %
-    interval of `seconds` is `seconds` ± `uncertainty`.
+    interval of `seconds` is `seconds` ± `uncertainty`. `libraries`: the packages that the line calls, the line's own
+    first if it is a library's. `allowed`: a comment in the code allows the line to block. `coroutine`: the line in the
+    user's nearest `async def` that calls the function of the line, or "" if the line itself is in an `async def`.
     """
 
     file: str
@@ -58,7 +59,15 @@ class Finding:
     in_app: bool = True
     trace_id: str | None = None
     uncertainty: float = 0.0
+    libraries: tuple[str, ...] = ()
+    allowed: bool = False
+    coroutine: str = ""
 
     @property
     def place(self) -> str:
         return f"{self.file}:{self.line} in {self.function}"
+
+    @property
+    def replaced(self) -> str:
+        """Returns the line that the example of the cure replaces, or "" if the example belongs elsewhere."""
+        return self.source if self.cure.example and self.kind not in {Kind.STARVES, Kind.COLLECTS} else ""

@@ -31,7 +31,7 @@ class Findings:
 
     `on_found` is called once per line, when a block of the line exceeds the limit. `on_finding` is called when a line's
     first block ends or has lasted STUCK_LIMITS times the limit, when the sum of its short blocks is too large, and for
-    new findings that `add` receives.
+    new findings that `add` receives. What a comment in the code allows is counted, but is no finding.
     """
 
     def __init__(self, limit: float, on_found: OnFound | None, on_finding: OnFinding | None) -> None:
@@ -51,7 +51,7 @@ class Findings:
             long = [((location._replace(line=0), route), tally) for (location, route), tally in self._long.items()]
             short = [(key, one.tally) for key, one in self._short.items() if one.reported]
             found = _heavier(long, short) + _heavier(short, long) + self._others
-            return sorted(found, key=lambda finding: -finding.seconds)
+            return sorted((one for one in found if not one.allowed), key=lambda finding: -finding.seconds)
 
     def add(self, finding: Finding) -> None:
         """Adds a finding that is not a block of the loop: starvation, or the start."""
@@ -137,7 +137,8 @@ class Findings:
     def _say_once(self, location: Location, stack: Stack, seconds: float) -> None:
         if location not in self._found:
             self._found.add(location)
-            self._on_found(location, stack, seconds)
+            if not location.allowed:
+                self._on_found(location, stack, seconds)
 
     def _tell_once(self, key: Key, tally: Tally) -> None:
         if key not in self._told:
@@ -145,7 +146,8 @@ class Findings:
             self._tell(tally.finding())
 
     def _tell(self, finding: Finding) -> None:
-        self._on_finding(finding)
+        if not finding.allowed:
+            self._on_finding(finding)
 
 
 def _key_of_function(part: Part, request: Request) -> Key:
@@ -153,7 +155,7 @@ def _key_of_function(part: Part, request: Request) -> Key:
 
 
 def _heavier(tallies: list[tuple[Key, Tally]], others: list[tuple[Key, Tally]]) -> list[Finding]:
-    """Returns the findings of which `others` have none of the same function and route with more seconds."""
+    """Returns the findings of `tallies`, unless `others` has one of the same function and route with more seconds."""
     more = [(key, tally.seconds) for key, tally in others]
     return [one.finding() for key, one in tallies if all(key != other or one.seconds > most for other, most in more)]
 
@@ -166,7 +168,7 @@ class _Leaking:
         self._sum, self._last = 0.0, time.monotonic()
 
     def add(self, part: Part, request: Request, now: float) -> float:
-        """Returns the sum in seconds."""
+        """Adds a short block. Returns the sum in seconds."""
         self.tally.add(part, request)
         self._sum = max(self._sum - (now - self._last) * SHORT_SHARE, 0) + part.seconds
         self._last = now

@@ -7,7 +7,7 @@ from asgi_doctor.builders import builds
 from asgi_doctor.finding import Finding, Kind
 from asgi_doctor.parts import FRAMEWORKS, Part
 from asgi_doctor.request import Request
-from asgi_doctor.stacks import Location, chain, inside
+from asgi_doctor.stacks import Location, chain, coroutine, inside, libraries
 
 _MOSTLY, _NEARLY_ALL = 0.5, 0.9
 
@@ -58,8 +58,8 @@ class Tally:
         most = self.seconds * _MOSTLY
         if self._building > most:
             return Kind.BUILDS
-        # A library that makes many objects collects in between; that is a part of what it computes.
-        # A collection runs finalizers, which are seen inside the line that allocates.
+        # If a library makes many objects, collections run in between. They count as a part of its computing.
+        # A collection runs finalizers, which appear inside the line that allocates.
         inner = inside(self.stack, self.location)
         own = not inner or inner[0].function.endswith("__del__")
         if self._collecting > (most if own else self.seconds * _NEARLY_ALL):
@@ -71,7 +71,7 @@ class Tally:
         cause = self.cause
         kind = kind or (Kind.MANY_SHORT if self.short else cause)
         inner = inside(self.stack, self.location)
-        # The line of an endpoint on one line is its definition as well, but then it calls its own work.
+        # If a whole endpoint is on one line, this line is its definition, too, but its calls are the user's work.
         handles = self.location == self.request.endpoint and any(one.file.endswith(FRAMEWORKS) for one in inner[:1])
         return Finding(
             file=self.location.shown_file,
@@ -88,4 +88,7 @@ class Tally:
             in_app=self.location.in_app,
             trace_id=self.request.trace_id,
             uncertainty=round(1.96 * math.sqrt(self.shared), 3),
+            libraries=libraries(self.location, inner),
+            allowed=self.location.allowed,
+            coroutine=coroutine(self.stack, self.location),
         )

@@ -20,18 +20,19 @@ from asgi_doctor import greenlets
 from asgi_doctor.block import SAMPLES, Block, Ping, Sample, begun
 from asgi_doctor.finding import Finding
 from asgi_doctor.findings import Findings, OnFinding, OnFound
+from asgi_doctor.garbage import without_collections
 from asgi_doctor.pools import Pools
 from asgi_doctor.request import ENDED, NO_REQUEST, Request, callback_of
 from asgi_doctor.stacks import depth_of_loop, is_idle, stack_of
 from asgi_doctor.watched import Passed, WatchedThread
 
-FINE = 4  # times as many samples in the first half of the limit of a block
+FINE = 4  # in the first half of a block's limit, this many times as many samples are taken
 LEAST, MOST = 0.01, 60  # seconds: the limits of a block that a user may ask for
 PING_SECONDS = 1.0  # between two pings while the loop seems to be idle
 
 
 def allowed_limit(seconds: float) -> float:
-    """Returns the limit of a block. Raises ValueError."""
+    """Returns `seconds`. Raises ValueError if it cannot be the limit of a block."""
     if not LEAST <= seconds <= MOST:
         raise ValueError(f"{seconds!r}: allowed is a number of seconds, from {LEAST:g} to {MOST:g}")
     return seconds
@@ -79,7 +80,7 @@ class Watchdog:
 
     def start(self, loop: asyncio.AbstractEventLoop, thread: threading.Thread, depth: int) -> Self:
         """Watches `loop`, which runs in `thread` and whose own frames are the outermost `depth`."""
-        self._loop, self._depth = loop, depth
+        self.loop, self._depth = loop, depth
         self._watched = WatchedThread(thread)
         self._last_free = self._last_ping = time.monotonic()
         if thread is threading.current_thread():
@@ -94,7 +95,7 @@ class Watchdog:
             greenlets.forget()
         else:
             with suppress(RuntimeError):  # the loop is closed
-                self._loop.call_soon_threadsafe(greenlets.forget)
+                self.loop.call_soon_threadsafe(greenlets.forget)
 
     def _watch(self) -> None:
         with suppress(ProcessLookupError):  # the loop's thread has ended
@@ -112,15 +113,18 @@ class Watchdog:
         return self._interval / FINE if fine else self._interval
 
     def _sample(self, wanted: float) -> None:
-        if not self._loop.is_running():
+        if not self.loop.is_running():
             self._rest(wanted)
             return
         answered = self._ping.answered if self._ping is not None else None
         # The stack comes first: while this thread reads a file, the loop's thread continues.
-        frames = self._watched.frames()
-        stack = () if not frames or is_idle(frames, self._depth) else stack_of(frames, self._depth)
-        key, request = callback_of(self._loop, frames, self._depth) if stack else (None, NO_REQUEST)
-        del frames
+        lasting = self._block if answered is None else None
+        known = (lasting.callback, lasting.request) if lasting is not None else (None, NO_REQUEST)
+        with without_collections():
+            frames = self._watched.frames()
+            stack = () if not frames or is_idle(frames, self._depth) else stack_of(frames, self._depth)
+            key, request = callback_of(self.loop, frames, self._depth, known) if stack else (None, NO_REQUEST)
+            del frames
         if key == ENDED:
             stack = ()  # the stack belongs to no callback that still runs
         passed = self._watched.passed(wanted)
@@ -128,7 +132,7 @@ class Watchdog:
         if self._ping is None:
             self._start(passed, wanted, key, request, idle=not stack)
         elif stack and (self._block is None or self._block.callback != key):
-            # The loop has gone on to another callback without answering the ping, which waits behind both.
+            # The loop runs another callback, but has not answered the ping, which waits behind both callbacks.
             earliest = self._block.began if self._block is not None else self._last_free
             block = begun(key, request, passed, wanted, (earliest, passed.at - passed.seconds / 2))
             self._end(block.began)
@@ -138,15 +142,16 @@ class Watchdog:
             self._block.add(Sample(stack, seconds, passed.computing, passed.collecting))
             if not self._watched.waits_for_core(passed):
                 self.collected.count(self._block, passed.at)
-        self.pools.look(passed.at, self._loop, free=self._ping is None or not stack)
+        others = time.process_time() - self._watched.last.watched.cpu
+        self.pools.look(passed.at, others, self.loop, free=self._ping is None or not stack)
 
     def _rest(self, wanted: float) -> None:
-        """Ends a block, because the loop has stopped. It may run again, unless it is closed."""
+        """Ends a block, because the loop has stopped. The loop may run again, unless it is closed."""
         passed = self._watched.passed(wanted)
         self._account(passed, self._ping.answered if self._ping is not None else None)
         self._end(passed.at - passed.seconds / 2)
         self._ping, self._last_free = None, passed.at
-        if self._loop.is_closed():
+        if self.loop.is_closed():
             self._ended.set()
 
     def _account(self, passed: Passed, answered: float | None) -> None:
@@ -174,7 +179,7 @@ class Watchdog:
         self._last_ping = passed.at
         self._ping = Ping()
         try:
-            self._loop.call_soon_threadsafe(self._answer, self._ping)
+            self.loop.call_soon_threadsafe(self._answer, self._ping)
         except RuntimeError:  # the loop is closed
             self._ended.set()
 
