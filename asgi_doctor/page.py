@@ -9,7 +9,7 @@ from typing import Any
 
 from asgi_doctor.finding import Finding
 from asgi_doctor.outputs import fields
-from asgi_doctor.report import times
+from asgi_doctor.report import calls, times
 
 _HTML = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -38,7 +38,7 @@ const show = found => {
   add(article, "code", `${found.file}:${found.line} in ${found.function}`)
   add(article, "pre", found.source)
   add(article, "small", found.times)
-  if (found.chain.length > 1) add(article, "pre", found.chain.slice(1).map(call => "→ " + call).join("\\n"))
+  if (found.calls) add(article, "pre", found.calls)
   const cure = add(article, "p", "Cure: ")
   found.cure.split("`").forEach((text, index) => add(cure, index % 2 ? "code" : "span", text))
   for (const kind of ["before", "after"])
@@ -97,9 +97,10 @@ def page(target: str, findings: Callable[[], list[Finding]]) -> Iterator[str]:
 def _shown(finding: Finding) -> dict[str, Any]:
     return fields(finding) | {
         "source": finding.source,
-        "before": finding.cure.before,
-        "after": finding.cure.after,
+        "before": finding.replaced,
+        "after": finding.cure.example,
         "times": times(finding),
+        "calls": "\n".join(map(str.strip, calls(finding))),
     }
 
 

@@ -6,7 +6,9 @@ from asgi_doctor.finding import Finding, Kind
 from asgi_doctor.stacks import Location, Stack
 
 Explain = Callable[[Finding], Iterable[str]]
-_WHAT = {
+# Findings of these kinds are no blocks above the limit, so no message about a block announces them.
+SAID_AT_ONCE = {Kind.STARVES, Kind.MANY_SHORT, Kind.STARTUP}
+WHAT = {
     Kind.WAITS: "uses hardly any CPU meanwhile",
     Kind.COMPUTES: "uses the CPU most of the time",
     Kind.BUILDS: "builds what should exist once",
@@ -22,24 +24,23 @@ def blocking(location: Location, stack: Stack, seconds: float) -> str:
 
     `seconds` is the time for which the loop has been blocked so far.
     """
-    calls = f" → {stack[-1]}" if stack[-1] != location else ""
-    return f"blocked for {seconds:.2f} s so far: {location}{calls}\n    {location.source}"
+    called = f" → {stack[-1]}" if stack[-1] != location else ""
+    return f"blocked for {seconds:.2f} s so far: {location}{called}\n    {location.source}"
 
 
 def other(finding: Finding) -> str:
-    """Returns the message about a finding that is not a block above the limit, as soon as it is found."""
-    return f"{finding.kind.value}: {finding.place}\n    {finding.source}"
+    """Returns the message that is printed at once if a finding is not a block above the limit."""
+    return f"{finding.kind.value} for {finding.seconds:.2f} s so far: {finding.place}\n    {finding.source}"
 
 
-def summary(findings: list[Finding], known: int, requests: int, warn: float, explain: Explain) -> Iterator[str]:
-    """Yields the lines of the summary, with `findings` that are not in the baseline.
+def summary(findings: list[Finding], known: int, seen: str, warn: float, explain: Explain) -> Iterator[str]:
+    """Yields the lines of the summary, with `findings` that are neither allowed nor in the baseline.
 
-    `known`: the number of further findings, which are in the baseline. `warn`: the limit of a block in seconds.
-    `explain` returns more lines about one finding.
+    `known`: the number of further findings. `seen`: what the doctor has watched. `warn`: the limit of a block in
+    seconds. `explain` returns more lines about one finding.
     """
-    counted = f"{requests} {'request' if requests == 1 else 'requests'}"
     found = f"{len(findings)} {'finding' if len(findings) == 1 else 'findings'}"
-    yield f"{counted}; {found} (limit {warn * 1000:g} ms)" + (f", {known} more in the baseline" if known else "")
+    yield f"{seen}; {found} (limit {warn:g} s)" + (f", {known} more allowed or in the baseline" if known else "")
     for finding in findings:
         yield ""
         yield from described(finding)
@@ -50,11 +51,19 @@ def described(finding: Finding) -> Iterator[str]:
     """Yields the lines about one finding: where, how long, what, the calls to the library, and the cure."""
     yield f"{finding.place}: {times(finding)}"
     yield f"    {finding.source}"
-    yield f"    {finding.route or 'no request'} · {finding.kind.value}: {_WHAT[finding.kind]}"
-    yield from (f"      → {call}" for call in finding.chain[1:])
+    yield f"    {finding.route or 'no request'} · {finding.kind.value}: {WHAT[finding.kind]}"
+    yield from calls(finding)
     yield f"    Cure: {finding.cure.advice}"
-    yield from (f"      - {line}" for line in finding.cure.before.splitlines())
-    yield from (f"      + {line}" for line in finding.cure.after.splitlines())
+    yield from ["    For example:"] if finding.cure.example else ()
+    yield from (f"      - {line}" for line in finding.replaced.splitlines())
+    yield from (f"      + {line}" for line in finding.cure.example.splitlines())
+
+
+def calls(finding: Finding) -> Iterator[str]:
+    """Yields the nearest `async def`, where `await` is possible, and the calls from the line to the library."""
+    if finding.coroutine:
+        yield f"      ← {finding.coroutine}, the nearest `async def`"
+    yield from (f"      → {call}" for call in finding.chain[1:])
 
 
 def times(finding: Finding) -> str:
@@ -66,4 +75,4 @@ def times(finding: Finding) -> str:
         )
     often = "once" if finding.count == 1 else f"{finding.count} times"
     interval = f" ± {finding.uncertainty:.2f} s" if finding.uncertainty else ""
-    return f"{often}, {finding.seconds:.2f} s{interval}, longest {finding.longest:.2f} s"
+    return f"{often}, about {finding.seconds:.2f} s{interval}, longest {finding.longest:.2f} s"

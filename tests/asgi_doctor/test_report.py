@@ -1,13 +1,14 @@
 """The lines of text about findings."""
 
 import re
+from dataclasses import replace
 
 import httpx
 
-from asgi_doctor.advice import SLEEP
+from asgi_doctor.advice import SLEEP, TOKENS
 from asgi_doctor.finding import Finding, Kind
 from asgi_doctor.page import page
-from asgi_doctor.report import blocking, times
+from asgi_doctor.report import blocking, described, times
 from asgi_doctor.stacks import Location, chain
 from tests.harness.service import NO_CAS
 
@@ -36,9 +37,18 @@ def test_a_long_chain() -> None:
 
 def test_how_often() -> None:
     """A finding that shares its blocks with other lines has an interval."""
-    assert times(FOUND) == "once, 0.40 s, longest 0.40 s"
-    shared = Finding(**{name: getattr(FOUND, name) for name in FOUND.__slots__} | {"count": 52, "uncertainty": 0.081})
-    assert times(shared) == "52 times, 0.40 s ± 0.08 s, longest 0.40 s"
+    assert times(FOUND) == "once, about 0.40 s, longest 0.40 s"
+    assert times(replace(FOUND, count=52, uncertainty=0.081)) == "52 times, about 0.40 s ± 0.08 s, longest 0.40 s"
+
+
+def test_the_cure() -> None:
+    """The line that the example replaces is the user's, unless the cure belongs to another place."""
+    *_, caller, cure, example, before, after = described(replace(FOUND, coroutine="shop.py:20 in order"))
+    assert caller == "      ← shop.py:20 in order, the nearest `async def`"
+    assert cure.endswith("instead of `time.sleep(…)`")
+    assert (example, before, after) == ("    For example:", "      - sleep(1)", "      + await asyncio.sleep(1)")
+    lines = list(described(replace(FOUND, kind=Kind.STARVES, cure=TOKENS)))
+    assert [line[6] for line in lines if line.startswith("      ")] == ["+"]
 
 
 def test_the_page_for_every_screen() -> None:
@@ -47,6 +57,6 @@ def test_the_page_for_every_screen() -> None:
         html, [shown] = browser.get("/").text, browser.get("/findings").json()["findings"]
     assert "color-scheme: light dark" in html
     assert '<meta name="viewport" content="width=device-width">' in html
-    assert shown["times"] == "once, 0.40 s, longest 0.40 s"
+    assert shown["times"] == "once, about 0.40 s, longest 0.40 s"
     colours = re.findall(r"(?<!light-dark\()#[0-9a-f]{3}\b(?!\)|,)", html)
     assert colours == [], "a colour for one of both schemes only"
