@@ -7,6 +7,7 @@ The variables INSTRUMENT_… choose the instruments; without one, this is the se
 wrapped.py   create_app with the chosen instruments
 profiler.py  profiles one webhook at a time
 timeline.py  records the stacks of event loop, threads and webhooks
+samples.py   stores the samples of a timeline
 overhead.py  spends CPU time on each request
 functions.py says what known functions do: one table
 """
@@ -19,6 +20,8 @@ PROFILE = "INSTRUMENT_PROFILE"
 TIMELINE = "INSTRUMENT_TIMELINE"
 # CPU time in ms that a BaseHTTPMiddleware spends on each request, besides its own.
 OVERHEAD_MS = "INSTRUMENT_OVERHEAD_MS"
+# 1: this project's server serves the release, over its bridge to ASGI, also a release that uvicorn serves.
+OUR_SERVER = "INSTRUMENT_OUR_SERVER"
 # 1: the session of boto3 is new after the start, so that the first requests read botocore's data files.
 COLD_CLIENTS = "INSTRUMENT_COLD_CLIENTS"
 

@@ -1,5 +1,7 @@
 """`python -m profiles.instruments`: serves as `python -m app web` does, with the chosen instruments."""
 
+import os
+
 import click
 
 from app.cli import run
@@ -10,7 +12,7 @@ from profiles.instruments.wrapped import create_app
 
 @click.command(help=instruments.__doc__)
 def main() -> None:
-    serve_web(create_app)
+    serve_web(create_app, ours=bool(os.environ.get(instruments.OUR_SERVER)))
 
 
 if __name__ == "__main__":

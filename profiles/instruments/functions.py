@@ -70,28 +70,27 @@ FUNCTIONS = (
     # Reading and routing
     Function("uvicorn/protocols/http/httptools_impl.py", "HttpToolsProtocol.data_received", Stage.READ),
     Function("uvicorn/protocols/http/httptools_impl.py", "HttpToolsProtocol.on_headers_complete", Stage.ROUTE),
-    Function("app/web/server/protocol.py", "BoundedHttpToolsProtocol.data_received", Stage.READ),
-    Function("app/web/server/protocol_callbacks.py", "CallbackProtocol.data_received", Stage.READ),
-    Function("app/web/server/protocol_callbacks.py", "CallbackProtocol._is_for_the_door", Stage.ROUTE),
-    Function("app/web/server/received.py", "ReceivedBytes._end_iteration", Stage.READ),
+    Function("app/server/request.py", "Request.begin", Stage.ANSWER),  # before the folder, whose stage is another one
+    Function("app/server/request.py", "Request.end", Stage.ANSWER),
+    Function("app/server/request.py", "Request.detach", Stage.ANSWER),
+    Function("app/server/responses.py", "", Stage.ANSWER),
+    Function("app/server/", "", Stage.READ),
     Function("starlette/requests.py", "Request.body", Stage.READ),
-    Function("app/web/callbacks.py", "CallbackWebhook._count", Stage.READ),
-    Function("app/web/callbacks.py", "CallbackDoor.exchange", Stage.ROUTE),
-    Function("app/web/callbacks.py", "CallbackWebhook.body_complete", Stage.ROUTE),
+    Function("app/web/serve.py", "", Stage.ROUTE),
+    Function("app/web/webhooks.py", "DirectWebhook.proceed", Stage.ROUTE),
     Function("app/web/releases/", "receive", Stage.ROUTE),
     # The gate and the event
-    Function("app/web/gate/gate.py", "Gate.shed", Stage.GATE),
-    Function("app/web/gate/gate.py", "Gate.authenticate", Stage.GATE),
-    Function("app/web/gate/gate.py", "Gate.admit", Stage.GATE),
-    Function("app/web/gate/admission.py", "", Stage.GATE),
-    Function("app/web/callbacks.py", "CallbackWebhook.head_complete", Stage.GATE),
+    Function("app/web/intake.py", "Intake.shed", Stage.GATE),
+    Function("app/web/intake.py", "Intake.head", Stage.GATE),
+    Function("app/web/admission.py", "", Stage.GATE),
+    Function("app/web/webhooks.py", "DirectWebhook.begin", Stage.GATE),
     Function("app/web/webhook.py", "read_event", Stage.VALIDATE),
-    Function("app/web/callbacks.py", "CallbackWebhook.read_event", Stage.VALIDATE),
+    Function("app/web/webhooks.py", "DirectWebhook.read_event", Stage.VALIDATE),
     # The message, and the call to SQS
     Function("app/sqs/message.py", "to_message", Stage.MESSAGE),
     Function("app/sqs/blocking.py", "BlockingQueue.resolve", innermost=State.SQS),  # another thread fetches the URL
     Function("app/sqs/blocking.py", "build_queue", thread=State.CLIENT),
-    Function("app/billing/blocking.py", "build_clients", thread=State.CLIENT),
+    Function("app/billing/inline_clients.py", "build_clients", thread=State.CLIENT),
     Function("app/sqs/native.py", "NativeQueue.send", task=State.SQS),
     Function("app/sqs/native.py", "NativeQueue.send_batch", task=State.SQS),
     Function("app/sqs/lean.py", "LeanQueue.send_batch", task=State.SQS),
@@ -99,18 +98,19 @@ FUNCTIONS = (
     Function("app/sqs/group_commit.py", "GroupCommit.submit", task=State.BATCH),  # for a webhook without a task
     Function("app/sqs/group_commit.py", "", Stage.SQS),
     Function("app/sqs/native.py", "", Stage.SQS),
-    Function("app/sqs/connection.py", "", Stage.SQS),
+    Function("app/sqs/blocking.py", "", Stage.SQS),
+    Function("app/sqs/sqs_connection.py", "", Stage.SQS),
     Function("aiohttp/", "", Stage.SQS),
     # The answer and the record
     Function("app/web/webhook.py", "queued", Stage.ANSWER),
-    Function("app/web/callbacks.py", "CallbackWebhook.settled", Stage.ANSWER),
+    Function("app/web/webhooks.py", "DirectWebhook.settled", Stage.ANSWER),
     Function("fastapi/routing.py", "_build_response_args", Stage.ANSWER),
     Function("fastapi/routing.py", "serialize_response", Stage.ANSWER),
     Function("starlette/responses.py", "Response.__init__", Stage.ANSWER),
     Function("starlette/responses.py", "Response.headers", Stage.ANSWER),
     Function("starlette/responses.py", "Response.__call__", Stage.ANSWER),
-    Function("app/web/gate/gate.py", "Gate.begin", Stage.RECORD),
-    Function("app/web/gate/gate.py", "Gate.end", Stage.RECORD),
+    Function("app/web/intake.py", "Intake.begin", Stage.RECORD),
+    Function("app/web/intake.py", "Intake.end", Stage.RECORD),
     Function("app/telemetry/metrics/", "", Stage.RECORD),
     Function("app/telemetry/lines.py", "", Stage.RECORD),
     # Threads and tasks of libraries
@@ -126,6 +126,11 @@ FUNCTIONS = (
     Function("anyio/_backends/_asyncio.py", "CapacityLimiter.acquire_on_behalf_of", task=State.TOKEN),
     Function("anyio/_backends/_asyncio.py", "AsyncIOBackend.run_sync_in_worker_thread", task=State.THREAD),
 )
+
+
+def stage_of(file: str, name: str) -> Stage | None:
+    """Returns the stage of the function with the qualified name `name` in `file`, or None."""
+    return next((one.stage for one in FUNCTIONS if one.stage is not None and covers(one, file, name)), None)
 
 
 def covers(known: Function, file: str, name: str) -> bool:

@@ -12,7 +12,7 @@ from loguru import logger
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.telemetry.record import WebhookRecord
-from app.web.gate.gate import Fields, Gate
+from app.web.intake import Fields, Intake
 
 # pyinstrument reads this variable on import. Without the variable, pyinstrument prints a warning among the log's JSON
 # lines if clocks are slow or the machine is busy:
@@ -83,9 +83,9 @@ class Profiling:
             profiles.busy = False
 
 
-def profile_callbacks(gate: Gate, folder: Path) -> None:
-    """Profiles webhooks that pass no middleware, one at a time: from `gate.begin` to `gate.end`."""
-    profiling, begin, end = CallbackProfiling(folder), gate.begin, gate.end
+def profile_callbacks(intake: Intake, folder: Path) -> None:
+    """Profiles webhooks that pass no middleware, one at a time: from `intake.begin` to `intake.end`."""
+    profiling, begin, end = CallbackProfiling(folder), intake.begin, intake.end
 
     def begin_profiled(fields: Fields) -> WebhookRecord:
         record = begin(fields)
@@ -96,7 +96,8 @@ def profile_callbacks(gate: Gate, folder: Path) -> None:
         end(record)
         profiling.end(record)
 
-    gate.begin, gate.end = begin_profiled, end_profiled  # type: ignore[method-assign]  # a gate knows no instruments
+    intake.begin = begin_profiled  # type: ignore[method-assign]  # the intake knows no instruments
+    intake.end = end_profiled  # type: ignore[method-assign]
 
 
 class CallbackProfiling:

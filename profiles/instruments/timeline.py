@@ -21,8 +21,9 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from asgi_doctor.samples import StackSpans, StackTable
+from asgi_doctor.garbage import without_collections
 from profiles.instruments.functions import CALL, WEBHOOK
+from profiles.instruments.samples import StackSpans, StackTable
 
 INTERVAL_SECONDS = 0.001
 
@@ -68,9 +69,11 @@ class Sampler(threading.Thread):
 
     def run(self) -> None:
         while not self._ended.wait(INTERVAL_SECONDS):
-            threads = self._threads()
-            loop = threads["loop", self._loop_thread]
-            self._spans.add(time.monotonic(), threads | self._tasks(loop) | self._without_tasks(loop))
+            with without_collections():
+                threads = self._threads()
+                loop = threads["loop", self._loop_thread]
+                rows = threads | self._tasks(loop) | self._without_tasks(loop)
+            self._spans.add(time.monotonic(), rows)
         self._spans.add(time.monotonic(), {})
 
     def stop(self) -> None:
@@ -141,7 +144,7 @@ class Sampler(threading.Thread):
             if webhook not in self._webhooks:
                 number = self._webhooks[webhook] = next(self._next)
                 self._records[number] = webhook.record
-            stack = self._stacks.of_waiting() if webhook.more_body else waits
+            stack = waits if webhook.body else self._stacks.of_waiting()
             found["webhook", self._webhooks[webhook]] = loop if id(webhook) in handled else stack
         return found
 

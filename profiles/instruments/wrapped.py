@@ -28,23 +28,24 @@ def create_app(settings: WebSettings | None = None, observers: Observers[Webhook
     `uvicorn --factory profiles.instruments.wrapped:create_app` works as well.
     """
     app = main.create_app(settings, observers)
-    door = Service.of(app).door
+    webhooks = Service.of(app).webhooks
     if milliseconds := float(os.environ.get(OVERHEAD_MS, "0")):
-        if door is not None:
+        if webhooks is not None:
             raise ConfigurationError(f"{OVERHEAD_MS}: has no effect on a release whose webhooks pass no middleware")
         app.add_middleware(Overhead, seconds=milliseconds / 1000)
     if folder := os.environ.get(PROFILE):
         # Imported only if needed, because pyinstrument is no dependency of the service.
         from profiles.instruments.profiler import Profiling, profile_callbacks
 
-        if door is None:
+        if webhooks is None:
             app.add_middleware(Profiling, folder=Path(folder), path=PATH)
         else:
-            profile_callbacks(door.gate, Path(folder))
+            profile_callbacks(webhooks.intake, Path(folder))
     if os.environ.get(COLD_CLIENTS):
         _forget_clients(app)
     if file := os.environ.get(TIMELINE):
-        _record_timeline(app, Path(file), Callbacks(door.open, GroupCommit.submit.__code__) if door else None)
+        callbacks = None if webhooks is None else Callbacks(webhooks.open, GroupCommit.submit.__code__)
+        _record_timeline(app, Path(file), callbacks)
     return app
 
 

@@ -12,10 +12,10 @@ from app.errors import ConfigurationError
 from app.settings import Release, WebSettings
 from app.sqs.blocking import BlockingQueue
 from loadtest.stage.queues import QueueProcess
-from profiles.instruments import COLD_CLIENTS, OVERHEAD_MS, PROFILE
+from profiles.instruments import COLD_CLIENTS, OUR_SERVER, OVERHEAD_MS, PROFILE
 from profiles.instruments.profiler import KEPT
 from profiles.instruments.wrapped import create_app
-from tests.harness.service import ASGI, CALLBACKS, Web, environment
+from tests.harness.service import ASGI, CALLBACKS, NO_CAS, Web, environment
 
 COMMAND = [sys.executable, "-m", "profiles.instruments"]
 
@@ -28,7 +28,7 @@ def _service(aws: QueueProcess, queue_url: str, release: Release, **instrument: 
 def test_profile(aws: QueueProcess, queue_url: str, event: bytes, tmp_path: Path, release: Release) -> None:
     """The profiler writes four files for each webhook, keeps only the newest, and writes none for a probe."""
     with _service(aws, queue_url, release, **{PROFILE: str(tmp_path / "profiles")}) as service:
-        httpx.get(f"{service.url}/healthz", timeout=60)
+        httpx.get(f"{service.url}/healthz", verify=NO_CAS, timeout=60)
         for _ in range(KEPT + 2):
             assert service.post(event).status_code == 200
         service.wait_for(f"Profile {KEPT + 2} written")
@@ -65,3 +65,14 @@ def test_overhead_without_middleware(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(OVERHEAD_MS, "1")
     with pytest.raises(ConfigurationError, match=f"{OVERHEAD_MS}: has no effect"):
         create_app(WebSettings.model_validate({"release": CALLBACKS}))
+
+
+def test_the_release_before_on_this_server(aws: QueueProcess, queue_url: str, event: bytes) -> None:
+    """The control of the newest releases: an ordinary FastAPI handler, with the bounds of this project's server."""
+    with _service(aws, queue_url, ASGI, **{OUR_SERVER: "1"}) as service:
+        assert service.post(event).json()["status"] == "queued"
+        assert service.post(b"{}").status_code == 422
+        assert service.post(b"x" * 300_000).status_code == 413
+        ambiguous = httpx.post(service.url, headers={"Host": "a b"}, verify=NO_CAS, timeout=60)
+        assert ambiguous.status_code == 400
+        assert service.stop() == 0

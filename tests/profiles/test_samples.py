@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Hashable
 
-from asgi_doctor.samples import StackSpans, StackTable
+from profiles.instruments.samples import StackSpans, StackTable
 
 
 def test_samples_become_spans() -> None:
