@@ -3,6 +3,8 @@
 import asyncio
 import copy
 import gc
+import hashlib
+import json
 import logging
 import os
 import sys
@@ -19,10 +21,14 @@ import httpx
 import pytest
 import uvloop
 from fastapi import Depends, FastAPI
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
 
 import asgi_doctor
-from asgi_doctor import Finding, Kind
+from asgi_doctor import Finding, Kind, metrics
+from asgi_doctor.advice import EXECUTOR, RELEASING
+from asgi_doctor.finding import Cure
 from asgi_doctor.garbage import GarbageTime
 from asgi_doctor.stacks import in_app
 from asgi_doctor.watched import WatchedThread
@@ -275,7 +281,7 @@ async def _in_a_task(loop: asyncio.AbstractEventLoop) -> None:
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
 @pytest.mark.parametrize("start", [_in_call_soon, _in_call_later, _from_a_thread, _after_a_task, _in_a_task])
 def test_the_request_of_a_callback(run: Run, start: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
-    """A finding keeps its request, however the request starts the work. Under uvloop, that needs a task."""
+    """A finding keeps its request, however the request starts the work."""
 
     async def shop(scope: Any, receive: Any, send: Any) -> None:
         await start(asyncio.get_running_loop())
@@ -284,23 +290,30 @@ def test_the_request_of_a_callback(run: Run, start: Callable[[Any], Coroutine[An
     app = asgi_doctor.watch(shop)
     run(_Blocks().serve(app))
     _wait_until(lambda: bool(app.findings))
-    has_task = start in {_after_a_task, _in_a_task}
-    assert [one.route for one in app.findings] == ["GET /" if run is asyncio.run or has_task else ""]
+    assert [one.route for one in app.findings] == ["GET /"]
+
+
+def _hash() -> None:
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 50_000)
 
 
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
-def test_the_request_of_an_executor(run: Run) -> None:
-    """Calls of `run_in_executor` have no context of their own, but the task that awaits them has."""
+@pytest.mark.parametrize(("call", "advice"), [(_fault, EXECUTOR), (_hash, RELEASING)], ids=["waits", "computes"])
+def test_the_request_of_an_executor(run: Run, call: Callable[[], None], advice: Cure) -> None:
+    """Calls of `run_in_executor` have no context of their own, but the task that awaits them has.
+
+    More threads help calls that wait, and do not help calls that compute.
+    """
 
     async def shop(scope: Any, receive: Any, send: Any) -> None:
         loop = asyncio.get_running_loop()
-        await asyncio.gather(*(loop.run_in_executor(None, _fault) for _ in range(100)))
+        await asyncio.gather(*(loop.run_in_executor(None, call) for _ in range(100)))
 
     found: list[Finding] = []
     app = asgi_doctor.watch(shop, warn=0.05, on_finding=found.append)
     run(_Blocks().serve(app))
     starved = [one for one in found if one.kind is Kind.STARVES]
-    assert [(one.route, one.function) for one in starved] == [("GET /", "_fault")]
+    assert [(one.route, one.function, one.cure) for one in starved] == [("GET /", call.__name__, advice)]
 
 
 def _wait_until(true: Callable[[], bool]) -> None:
@@ -380,6 +393,27 @@ def test_an_installed_application(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     asyncio.run(_Blocks().serve(app))
     _wait_until(lambda: [(one.line, one.in_app) for one in app.findings] == [(3, True)])
     in_app.cache_clear()
+
+
+def test_the_histogram_of_the_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With OpenTelemetry, the delay of each block is in a histogram, in seconds. The timers keep no request alive."""
+    reader = InMemoryMetricReader()
+    meter = MeterProvider(metric_readers=[reader]).get_meter("test")
+    monkeypatch.setattr("opentelemetry.metrics.get_meter", lambda name: meter)
+
+    async def main() -> None:
+        await shop.serve(app)
+        await asyncio.sleep(2 * metrics.INTERVAL_SECONDS)  # the first timer of the delay starts after the block
+        await shop.serve(app)
+        await asyncio.sleep(2 * metrics.INTERVAL_SECONDS)
+
+    shop = _Blocks()
+    app = asgi_doctor.watch(shop)
+    asyncio.run(main())
+    data = json.loads(reader.get_metrics_data().to_json())  # type: ignore[union-attr]  # there are metrics
+    [metric] = data["resource_metrics"][0]["scope_metrics"][0]["metrics"]
+    assert (metric["name"], metric["unit"]) == ("asgi_doctor.event_loop.delay", "s")
+    assert metric["data"]["data_points"][0]["max"] > 0.1
 
 
 @pytest.mark.parametrize("warn", [0, -1, 61, float("nan")])

@@ -1,9 +1,12 @@
 """The wheel of asgi-doctor: its command and its pytest plugin work in an environment without this project."""
 
+import re
+import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
+import textwrap
 import venv
 import zipfile
 from pathlib import Path
@@ -141,6 +144,35 @@ def test_the_plugin(installed: Path, tmp_path: Path) -> None:
     line = TESTED.splitlines().index("    time.sleep(1)") + 1
     assert ended.stdout.count(f"GET /waits/{{number}}: test_shop.py:{line} in fetch blocked the event loop for ") == 5
     assert ended.stdout.count("waits; cure: `await asyncio.sleep(…)`") == 5
+
+
+@pytest.mark.slow
+def test_the_five_minutes_of_the_readme(installed: Path, tmp_path: Path) -> None:
+    """The README's application has the finding, its test fails, and passes with the cure."""
+    text = (PACKAGE / "README.md").read_text(encoding="utf-8").partition("## Five minutes")[2]
+    shop, command, test, pytest_command = re.findall(r"```(?:python|sh)\n(.*?)```", textwrap.dedent(text), re.DOTALL)[
+        :4
+    ]
+    files = {"shop.py": shop, "test_shop.py": test}
+
+    def run(line: str) -> tuple[int, str]:
+        for name, code in files.items():
+            (tmp_path / name).write_text(textwrap.dedent(code), encoding="utf-8")
+        program, *arguments = shlex.split(line)
+        ended = subprocess.run(
+            [str(installed / program), *arguments],
+            cwd=tmp_path, env=clean_environment(), capture_output=True, encoding="utf-8", check=False,
+        )  # fmt: skip
+        return ended.returncode, ended.stdout
+
+    code, output = run(command)
+    assert code == 0
+    assert re.search(r"shop\.py:10 in order: \d+ times", output)  # 52, if no other process has the core meanwhile
+    code, output = run(pytest_command)
+    assert code == 1
+    assert "GET /orders/{number}: shop.py:10 in order blocked the event loop for 0." in output
+    files["shop.py"] = shop.replace("async def order", "def order")
+    assert run(pytest_command)[0] == 0
 
 
 @pytest.mark.slow
