@@ -2,9 +2,10 @@
 
 `watch` needs only the standard library; the command needs uvicorn, and the plugin pytest.
 
-What an application uses:
+What an application and its tests use:
 
 watch           wraps an application, to watch the loop in production
+no_blocking     fails if a line blocks meanwhile
 Finding, Kind   what a callback receives
 
 How it works:
@@ -22,21 +23,23 @@ tally.py        adds up the blocks of a line; decides whether it waits, computes
 findings.py     all findings of a loop
 cures.py        chooses from advice.py; builders.py recognises what is expensive to create
 scheduling.py   how long a thread used a core, and how long it waited for one; garbage.py, cgroup.py likewise
-cli.py          the command; session.py, target.py, deadline.py, serve.py, load.py, page.py, report.py, outputs.py,
-                terminal.py are its parts
+cli.py          the command; options.py, configuration.py, session.py, target.py, deadline.py, serve.py, load.py,
+                page.py, report.py, outputs.py, terminal.py are its parts
+attach.py       watches a process that runs already; attached.py is the part inside of that process
 errors.py       the error for a request of the user that the command cannot carry out
 middleware.py   `watch`
-plugin.py       pytest's plugin; loops.py knows the loops that run
-loop_delay.py, samples.py   for the service's metrics and timelines
+plugin.py       pytest's plugin; guard.py is `no_blocking`, and loops.py knows the loops that run
+metrics.py      OpenTelemetry's histogram of the loop's delay, which loop_delay.py measures
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from asgi_doctor.finding import Finding, Kind
+    from asgi_doctor.guard import NoBlocking as no_blocking  # noqa: N813  # with no_blocking(): …
     from asgi_doctor.middleware import Watch as watch  # noqa: N813  # an application wraps itself: app = watch(app)
 
-__all__ = ["Finding", "Kind", "watch"]
+__all__ = ["Finding", "Kind", "no_blocking", "watch"]
 
 
 def __getattr__(name: str) -> Any:
@@ -45,6 +48,10 @@ def __getattr__(name: str) -> Any:
         from asgi_doctor.middleware import Watch
 
         return Watch
+    if name == "no_blocking":
+        from asgi_doctor.guard import NoBlocking
+
+        return NoBlocking
     if name in {"Finding", "Kind"}:
         from asgi_doctor import finding
 

@@ -13,7 +13,7 @@ _FUNCTIONS = re.compile(
     r"|^Session\.(client|resource)$"
     r"|^get_dependant$|^create_model$"  # FastAPI, pydantic
 )
-# Calls of C code, which has no frames, as the user writes them.
+# Calls of C code, as they appear in the user's line, because C code has no frames.
 _CALLS = re.compile(
     r"\b(SSLContext|create_default_context|load_verify_locations|set_default_verify_paths|load_default_certs)\("
 )

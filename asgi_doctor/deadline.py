@@ -5,11 +5,12 @@ import threading
 from collections.abc import Callable
 
 from asgi_doctor import loops
+from asgi_doctor.garbage import without_collections
 from asgi_doctor.greenlets import frames_of, frames_of_thread
 from asgi_doctor.stacks import Location, own_line, stack_of
 from asgi_doctor.threads import stacks_of_tasks
 
-# Time that each start has, however short the run is to be. A healthy start may import large libraries.
+# The start may take this long even if the run is shorter. A healthy start may import large libraries.
 LEAST_SECONDS = 30.0
 _LIFESPAN = "/uvicorn/lifespan/on.py"
 
@@ -45,6 +46,10 @@ class Deadline:
 
     def _line(self) -> Location | None:
         """Returns the user's innermost line that the thread runs or, if its loop is idle, that the lifespan awaits."""
+        with without_collections():
+            return self._read_line()
+
+    def _read_line(self) -> Location | None:
         line = own_line(stack_of(frames_of_thread(self._thread), self._depth))
         for running in list(loops.running):
             if running.thread.ident == self._thread:

@@ -15,7 +15,7 @@ _running: dict[int, Any] = {}
 def observe() -> None:
     """Traces the greenlets of this thread from now on, if the application has imported `greenlet`.
 
-    Does nothing if somebody traces them already.
+    Does nothing if another tracer is set already.
     """
     greenlet = sys.modules.get("greenlet")
     if greenlet is not None and greenlet.gettrace() is None:
@@ -37,7 +37,7 @@ def _switched(_: str, switch: tuple[Any, Any]) -> None:
 def frames_of_thread(thread: int) -> list[FrameType]:
     """Returns the frames of a thread, the outermost first, or [] if the thread has ended.
 
-    `sys._current_frames` is documented for debuggers, and the only way.
+    `sys._current_frames` is documented for debuggers only, but there is no other way.
     """
     frames = frames_of(sys._current_frames().get(thread))
     waiting = getattr(_running.get(thread), "parent", None)

@@ -23,7 +23,7 @@ _MOST = 3 / 4
 _LITTLE = 1 / 5
 # A line that takes less than this share of a block, and less than the limit, is left out as well.
 _TINY = 1 / 10
-# The samples of a line are a row if they are interrupted less often than by chance, divided by this.
+# The samples of a line are a row if they are interrupted this many times less often than samples in random order.
 _RARELY = 3
 # A block waits if it uses the CPU for less than this share of its time.
 _WAITS, _COUNTS_CPU = 1 / 4, Path("/proc/self/schedstat").exists()
@@ -51,9 +51,9 @@ class Part(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class _Seen:
-    """A sample, the user's locations in its stack, and the line that it is given to.
+    """A sample, the user's locations in its stack, and the line to which the sample is assigned.
 
-    `times`: the sample counts as so many in a row.
+    `times`: how many samples in a row this sample stands for.
     """
 
     sample: Sample

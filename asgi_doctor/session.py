@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from asgi_doctor import deadline
 from asgi_doctor.errors import START_FAILED, DoctorError
-from asgi_doctor.finding import Finding, Kind
-from asgi_doctor.load import Request, send_all
+from asgi_doctor.finding import Finding
+from asgi_doctor.load import AT_ONCE, Request, send_all
 from asgi_doctor.middleware import routed, unwatchable
 from asgi_doctor.page import page
-from asgi_doctor.report import blocking, other
+from asgi_doctor.report import SAID_AT_ONCE, blocking, other
 from asgi_doctor.startup import Startup
 from asgi_doctor.target import load
 from asgi_doctor.watchdog import Watchdog
@@ -21,36 +21,38 @@ from asgi_doctor.watchdog import Watchdog
 if TYPE_CHECKING:
     from asgi_doctor.serve import WatchedServer
 
-_SAID_AT_ONCE = {Kind.STARVES, Kind.MANY_SHORT, Kind.STARTUP}
-
 
 @dataclass(frozen=True)
 class Wanted:
-    """The options of a session. `seconds` is None for a session that a signal or the end of `send` ends."""
+    """The options of a session. `seconds` is None for a session that a signal or the end of `send` ends.
+
+    `port`: None for 8000 or, with `send`, for a free port.
+    """
 
     target: str
     factory: bool = False
     host: str = "127.0.0.1"
-    port: int = 8000
+    port: int | None = None
     loop: str = "auto"
     warn: float = 0.1
     seconds: float | None = None
     page: bool = True
     send: Sequence[Request] = ()
+    at_once: int = AT_ONCE
 
 
 @dataclass(frozen=True)
 class Result:
-    """The findings of a session, the longest total first, and the number of requests that were answered completely.
+    """The findings of a session, the longest total first, and what was seen: the requests with a complete answer.
 
     `failed`: uvicorn's exit code if the application's start-up has failed or hangs, otherwise 0. `refused`: True if all
     answers to a request of `Wanted.send` were errors.
     """
 
     findings: list[Finding]
-    requests: int
-    failed: int
-    refused: bool
+    seen: str
+    failed: int = 0
+    refused: bool = False
 
 
 Say = Callable[[str], None]
@@ -81,7 +83,7 @@ class _Session:
         self.watchdog = Watchdog(
             wanted.warn,
             lambda *found: say(blocking(*found)),
-            lambda finding: say(other(finding)) if finding.kind in _SAID_AT_ONCE else None,
+            lambda finding: say(other(finding)) if finding.kind in SAID_AT_ONCE else None,
         )
         self._startup = Startup(wanted.warn)
         self._deadline: deadline.Deadline | None = None
@@ -93,7 +95,8 @@ class _Session:
         from asgi_doctor.serve import bind, serve  # needs uvicorn
 
         wanted = self._wanted
-        with self._open, bind(wanted.host, wanted.port) as listener:
+        port = (0 if wanted.send else 8000) if wanted.port is None else wanted.port
+        with self._open, bind(wanted.host, port) as listener:
             self._startup.start()
             self._open.callback(self._end_start)
             if wanted.seconds is not None:
@@ -117,7 +120,8 @@ class _Session:
                 self.failed = error.code if isinstance(error.code, int) else int(error.code is not None)
 
     def result(self) -> Result:
-        return Result(self.watchdog.findings, self.requests, self.failed, self.refused)
+        seen = f"{self.requests} {'request' if self.requests == 1 else 'requests'}"
+        return Result(self.watchdog.findings, seen, self.failed, self.refused)
 
     def _give_up(self, missed: str) -> None:
         self.failed = START_FAILED
@@ -144,7 +148,7 @@ class _Session:
 
     def _send(self, server: "WatchedServer", port: int) -> None:
         """Sends the built-in load, and ends the session afterwards unless the user has given a time."""
-        code = send_all(self._wanted.host, port, self._wanted.send, self._say)
+        code = send_all(self._wanted.host, port, self._wanted.at_once, self._wanted.send, self._say)
         self.refused = code == 1  # negative if a signal has ended the load, for example Ctrl-C
         if self._wanted.seconds is None:
             server.finish()

@@ -7,6 +7,7 @@ from typing import Self
 from asgi_doctor.block import Block, Sample
 from asgi_doctor.builders import builds, imports
 from asgi_doctor.finding import Finding, Kind
+from asgi_doctor.garbage import without_collections
 from asgi_doctor.parts import Part
 from asgi_doctor.request import NO_REQUEST
 from asgi_doctor.stacks import Location, depth_of_loop, inside, is_idle, own_line, stack_of
@@ -14,8 +15,8 @@ from asgi_doctor.tally import Tally
 from asgi_doctor.watched import Passed, WatchedThread
 
 INTERVAL_SECONDS = 0.02
-# A line that waits at the start is a finding above the limit; one that computes, for example loads a model, above this
-# many times the limit.
+# At the start, a line that waits for longer than the limit is a finding. A line that computes, for example loads a
+# model, is one only above this many times the limit.
 COMPUTES_LIMITS = 10
 
 
@@ -54,9 +55,10 @@ class Startup:
             self._watched.stop()
 
     def _sample(self) -> None:
-        frames = self._watched.frames()
-        stack = () if not frames or is_idle(frames, self._depth) else stack_of(frames, self._depth)
-        del frames
+        with without_collections():
+            frames = self._watched.frames()
+            stack = () if not frames or is_idle(frames, self._depth) else stack_of(frames, self._depth)
+            del frames
         passed = self._watched.passed(INTERVAL_SECONDS)
         location = own_line(stack)
         if location is None or imports(inner := inside(stack, location)):
@@ -72,7 +74,7 @@ class Startup:
         tally = Tally(part, NO_REQUEST, short=False)
         tally.add(part, NO_REQUEST)
         most = self._limit if tally.cause is Kind.WAITS else self._limit * COMPUTES_LIMITS
-        return tally.finding(Kind.STARTUP) if block.seconds > most else None
+        return tally.finding(Kind.STARTUP) if block.seconds > most and not location.allowed else None
 
 
 def _counted(passed: Passed) -> float:

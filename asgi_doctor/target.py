@@ -38,7 +38,7 @@ def load(target: str, *, factory: bool = False) -> Any:
 def _import(name: str) -> object:
     package = name.partition(".")[0]
     loaded = sys.modules.get(package)
-    claim_package(name)  # first, so that a slow import has a line
+    claim_package(name)  # before the import, so that a slow import is reported with its line
     try:
         return import_module(name)
     except (Exception, SystemExit) as error:

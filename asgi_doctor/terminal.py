@@ -4,7 +4,7 @@ import os
 import sys
 
 # Replaces the characters of the doctor's own text that an encoding such as ASCII or a Windows code page may not have.
-_PLAIN = str.maketrans({"→": "->", "·": "-", "×": "x", "±": "+-", "…": "..."})
+_PLAIN = str.maketrans({"→": "->", "←": "<-", "·": "-", "×": "x", "±": "+-", "…": "..."})
 
 
 def say(line: str) -> None:
@@ -16,7 +16,7 @@ def say(line: str) -> None:
             encoding = sys.stdout.encoding  # the error of a code page calls it `charmap`, which is another encoding
             plain = line.translate(_PLAIN).encode(encoding, "backslashreplace").decode(encoding)
             print(plain, flush=True)  # noqa: T201  # the command's output
-    except BrokenPipeError:  # as of `| head`; the exit code and the files count nevertheless
+    except BrokenPipeError:  # as with `| head`: the exit code and the files are still needed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

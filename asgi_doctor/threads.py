@@ -45,7 +45,7 @@ def _request_of_thread(frame: Any) -> Request:
 
 
 def _context_of_waiter(work: Any) -> Any:
-    """Returns the context that awaits the result of an executor's call, which has none itself, or None."""
+    """Returns the context that awaits the result of an executor's call, or None. The call has no context itself."""
     for callback in getattr(getattr(work, "future", None), "_done_callbacks", ()):
         for cell in getattr(callback, "__closure__", None) or ():
             if asyncio.isfuture(cell.cell_contents) and (waiting := getattr(cell.cell_contents, "_callbacks", None)):

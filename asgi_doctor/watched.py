@@ -78,7 +78,7 @@ class WatchedThread:
         self._native_id, self._garbage = native_id, GarbageTime(watched.ident)
 
     def start(self) -> None:
-        """Raises ProcessLookupError if the thread has ended."""
+        """Takes the first sample. Raises ProcessLookupError if the thread has ended."""
         self._times, self._own_times = ThreadTimes(self._native_id), ThreadTimes(threading.get_native_id())
         self._garbage.start()
         self.last = take_sample(self._times, self._own_times)
