@@ -11,7 +11,7 @@ from typing import Any
 CASE = {
     "framework": "asgi",
     "kind": "waits",
-    "route": "GET /orders/7",
+    "route": "GET /orders/{}",
     "cures": ["thread", "async client"],
     "send": [("GET", "/orders/7", 4, 2)],
     "source": "https://github.com/python/cpython/issues/65046",
