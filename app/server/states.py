@@ -1,0 +1,105 @@
+"""The states of a connection: what it waits for, for how long, and which state follows each event.
+
+Theory of operation. A connection is in one state at a time, and a state is what the server waits for: bytes from the
+client (NEW, IDLE, HEAD, BODY, REST), the handler (WORK), room in the socket's buffer (STALLED, UNREAD), or the end of
+the connection (CLOSING). `Connection` translates what happens into an `Event`, asks TABLE for the next state, and acts.
+TABLE has no entry for what cannot happen: if the lookup raises KeyError, the server has a bug.
+
+Every request passes HEAD and BODY. A request without a body passes BODY in the same read. Only in the five states of
+`READING`, the connection parses bytes. In the other states, it holds the bytes that arrive and stops reading, so it
+holds at most one read. It parses the held bytes when the answer is complete, so pipelined requests are handled one
+after the other. After the last request, it drops bytes.
+
+A request may be answered before its body is complete, for example with 401 or 413. The server then discards the rest of
+the body (REST), because closing a socket that has unread bytes resets the connection, and the client may lose the
+answer. The event LAST replaces ANSWERED if the connection closes after the answer, because the request demands it, the
+server is stopping, or the client has stopped sending.
+
+Each state has one wait in WAITS, which sets its deadline: see `Wait`. WORK has none, because a handler limits its own
+time. If the next state of the same request has the same wait, the deadline stays: for example, NEW and HEAD share one
+deadline for the first head. At the deadline, the server calls `Connection.expire`.
+
+What the table does not say. `eof_received`, `expire`, `shutdown` and `_refuse` of `Connection`, and `run.is_silent`,
+depend on the state as well, so a new state has to be considered there. A connection with a deadline may be closed to
+make room for another one, except in BODY. Reading pauses while bytes are held, and while a handler leaves a body
+unread. A handler may answer within the call that passes it a request or a part of its body. A deadline for WORK would
+need another status than 408, which means that a head or a body is late.
+
+To change the server, change TABLE first. `python -m tests.simulation.connections` then searches every order of segments
+and events within a bound, and compares each state and each deadline with what the client has sent and read.
+"""
+
+from enum import StrEnum, auto
+
+
+class State(StrEnum):
+    """Names what a connection waits for."""
+
+    NEW = "its first request"
+    IDLE = "another request"
+    HEAD = "the rest of a head"
+    BODY = "the rest of a body"
+    REST = "the rest of a body whose request has its answer"
+    WORK = "an answer"
+    STALLED = "a client that does not read an answer whose end is still missing"
+    UNREAD = "a client that does not read"
+    CLOSING = "the end of the connection"
+
+
+class Event(StrEnum):
+    """Names what happens to a connection."""
+
+    HEAD_BEGINS = auto()
+    HEAD_ENDS = auto()
+    BODY_ENDS = auto()
+    ANSWERED = auto()
+    LAST = auto()  # as ANSWERED, or as BODY_ENDS in REST, for the last request of the connection
+    FULL = auto()  # the client does not read, and the transport's buffer is full
+    DRAINED = auto()  # the client has read
+    ENDS = auto()  # the server closes the connection, or the client has closed it
+
+
+class Wait(StrEnum):
+    """Names how long a state may last. `Limits` has the seconds."""
+
+    FOR_HEAD = auto()
+    FOR_REQUEST = auto()
+    FOR_BODY = auto()
+    FOR_CLIENT = auto()
+
+
+READING = frozenset({State.NEW, State.IDLE, State.HEAD, State.BODY, State.REST})
+
+TABLE: dict[tuple[State, Event], State] = {
+    (State.NEW, Event.HEAD_BEGINS): State.HEAD,
+    (State.IDLE, Event.HEAD_BEGINS): State.HEAD,
+    (State.HEAD, Event.HEAD_ENDS): State.BODY,
+    (State.BODY, Event.BODY_ENDS): State.WORK,
+    (State.BODY, Event.ANSWERED): State.REST,
+    (State.REST, Event.BODY_ENDS): State.IDLE,
+    (State.REST, Event.LAST): State.CLOSING,
+    (State.WORK, Event.ANSWERED): State.IDLE,
+    (State.WORK, Event.LAST): State.CLOSING,
+    (State.STALLED, Event.ANSWERED): State.UNREAD,
+    (State.STALLED, Event.LAST): State.CLOSING,
+    # In most states, it does not matter whether the client reads.
+    **{(state, Event.FULL): state for state in State},
+    (State.WORK, Event.FULL): State.STALLED,
+    (State.IDLE, Event.FULL): State.UNREAD,
+    **{(state, Event.DRAINED): state for state in State},
+    (State.STALLED, Event.DRAINED): State.WORK,
+    (State.UNREAD, Event.DRAINED): State.IDLE,
+    **{(state, Event.ENDS): State.CLOSING for state in State},
+}
+
+WAITS: dict[State, Wait | None] = {
+    State.NEW: Wait.FOR_HEAD,
+    State.IDLE: Wait.FOR_REQUEST,
+    State.HEAD: Wait.FOR_HEAD,
+    State.BODY: Wait.FOR_BODY,
+    State.REST: Wait.FOR_CLIENT,
+    State.WORK: None,
+    State.STALLED: Wait.FOR_CLIENT,
+    State.UNREAD: Wait.FOR_CLIENT,
+    State.CLOSING: Wait.FOR_CLIENT,
+}
