@@ -1,0 +1,306 @@
+"""Serves one connection: translates what happens into events, gets the next state from `states`, and acts."""
+
+import asyncio
+
+from loguru import logger
+
+from app.server import heads, responses
+from app.server.heads import HeadRefused
+from app.server.limits import ConnectionLimits, has_unread
+from app.server.parser import UNKNOWN, RequestParser
+from app.server.received import SMALL_HEAD
+from app.server.request import Exchange, Handler, Lost, Request
+from app.server.states import READING, TABLE, WAITS, Event, State, Wait
+
+_TOO_SLOW = "The head of the request was not complete in time."
+# These names save time, because each access to a member of an enumeration is slow.
+NEW, IDLE, HEAD, BODY, REST, WORK, STALLED, UNREAD, CLOSING = State
+HEAD_BEGINS, HEAD_ENDS, BODY_ENDS, ANSWERED, LAST, FULL, DRAINED, ENDS = Event
+
+
+class Connection(asyncio.Protocol):
+    """Serves one client. `state`: see `states`. `connections`: all open connections."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, handler: Handler, limits: ConnectionLimits, connections: "set[Connection]") -> None:
+        self.state = NEW
+        self._handler, self._limits, self._connections = handler, limits, connections
+        self._parser = RequestParser()
+        self._wait: Wait | None = None  # the wait for which `_limits` has a deadline
+        self._held = b""  # bytes behind a request that has no answer yet
+        self._stopping = False  # the next answer is the last one
+        self._half_closed = False  # the client has stopped sending
+        self._full = False  # the client does not read
+        self._request: Request | None = None
+        self._exchange: Exchange | None = None  # handles the request, until the request is answered
+
+    @property
+    def full(self) -> bool:
+        """True while the client does not read, and the transport's buffer is full."""
+        return self._full
+
+    @property
+    def goes_on(self) -> bool:
+        """True if the connection may serve another request after the next answer."""
+        return not (self._stopping or (self._half_closed and not self._held))
+
+    # What asyncio calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport  # type: ignore[assignment]  # uvloop's transports are no asyncio.Transport
+        self._connections.add(self)
+        self._set_deadline()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._connections.discard(self)
+        self._move(ENDS)
+        self._lose()
+        self._limits.remove(self)
+        self._held = b""
+        self._parser.close()
+
+    def data_received(self, data: bytes) -> None:
+        if self.state is CLOSING:
+            return
+        if not self._limits.received.count_read(len(data)):
+            self._refuse(heads.TOO_MUCH)
+        else:
+            self._read(data)
+        self._set_deadline()
+
+    def eof_received(self) -> bool:
+        """Returns True if a complete request waits for its answer: the transport then stays open for writing.
+
+        The server can then notice only by writing that the client has disconnected.
+        """
+        self._half_closed = True
+        if self.state in (WORK, STALLED) or self._held:
+            self._limits.add_half_closed(self)
+            return True
+        self._end()
+        return False  # until the deadline, answers that are written already are still sent
+
+    def pause_writing(self) -> None:
+        self._full = True
+        self._move(FULL)
+        self._set_deadline()
+
+    def resume_writing(self) -> None:
+        self._full = False
+        self._move(DRAINED)
+        if self.state is IDLE:
+            self._go_on()
+        elif self._exchange is not None and self._request is not None and self._request.begun:
+            self._exchange.proceed()
+        self._set_deadline()
+
+    # What the limits and the server call.
+
+    def expire(self) -> None:
+        """Ends a wait that has lasted too long, unless bytes have arrived, for example while the process was frozen."""
+        waits_for_bytes = self.state in READING and self.state is not REST
+        unread = waits_for_bytes and self.transport.is_reading() and has_unread(self)
+        if unread or (self.state is IDLE and self._held):
+            return  # `ConnectionLimits` will call this method again
+        if self.state is BODY and self._exchange is not None:
+            self._lose(Lost.LATE)
+        elif self.state is HEAD:
+            self.transport.write(responses.plain(408, _TOO_SLOW))
+            self._end()
+        elif waits_for_bytes:
+            self._end()
+        else:
+            self.transport.abort()
+        self._set_deadline()
+
+    def shutdown(self) -> None:
+        """Closes the connection, but first answers a request that is in flight or arriving."""
+        self._stopping = True
+        waiting = self.state in (NEW, IDLE, UNREAD)
+        if waiting and not self._held and not has_unread(self):
+            self._end()
+
+    def stop_waiting(self) -> None:
+        """Tells the request in flight, if any, to end."""
+        self._lose(Lost.STOPPED)
+
+    # What a request calls.
+
+    def answered(self) -> None:
+        """The request calls this method when its answer is complete."""
+        self._exchange = None
+        if self.state is BODY:
+            self._move(ANSWERED)
+            self.transport.resume_reading()
+        else:
+            self._over(ANSWERED)
+        self._set_deadline()
+
+    # Reading.
+
+    def _read(self, data: bytes) -> None:
+        """Parses `data` up to the end of the first request that is not answered at once, and holds the rest."""
+        try:
+            while data and self.state in READING:
+                data = self._read_head(data) if self._request is None else self._read_body(data, self._request)
+                if self._parser.left == 0 and self._request is not None:
+                    self._body_is_complete(self._request)
+        except HeadRefused as refused:
+            self._refuse(str(refused))
+            return
+        if data:
+            self._hold(data)
+        if self.state is BODY and self._exchange is not None:
+            self._exchange.proceed()
+        elif self._stopping and (self.state is NEW or self.state is IDLE):
+            self._end()
+
+    def _read_head(self, data: bytes) -> bytes:
+        """Parses `data` up to the end of the head at most, and returns the rest. Passes the request to the handler.
+
+        Raises HeadRefused if the head is malformed, or if all large heads together would take too much memory.
+        """
+        if self.state is not HEAD:
+            data = self._without_empty_lines(data)
+            if not data:
+                return data
+            self.state = TABLE[self.state, HEAD_BEGINS]
+        parser = self._parser
+        length = parser.cut(data)
+        parser.feed(data[:length])
+        if parser.size > SMALL_HEAD and not self._limits.received.reserve(self, parser.size):
+            raise HeadRefused(heads.TOO_MUCH)
+        if parser.complete:
+            request = self._request = Request(self, parser)
+            self.state = TABLE[self.state, HEAD_ENDS]
+            scope = request.scope  # noqa: F841  # the event loop's watchdog reads it
+            exchange = self._handler(request)
+            if not request.answered:
+                self._exchange = exchange
+        return data[length:]
+
+    def _without_empty_lines(self, data: bytes) -> bytes:
+        """Returns `data` without the empty lines that may precede a request (RFC 9112, 2.2)."""
+        rest = data.lstrip(b"\r\n")
+        if len(rest) < len(data):
+            self._parser.skip(len(data) - len(rest))
+        return rest
+
+    def _read_body(self, data: bytes, request: Request) -> bytes:
+        """Parses `data` up to the end of the message at most, and returns the rest."""
+        parser = self._parser
+        length = parser.cut(data) if parser.left == UNKNOWN else parser.left
+        parser.feed(data[:length])
+        request.add(parser.body, parser.left == 0)
+        return data[length:]
+
+    def _body_is_complete(self, request: Request) -> None:
+        if self._parser.last:
+            request.close_after()
+        if self.state is REST:
+            self._over(BODY_ENDS)
+        elif self.state is BODY:
+            self.state = TABLE[self.state, BODY_ENDS]
+            if self._full:
+                self._move(FULL)
+            scope = request.scope  # noqa: F841  # for the watchdog
+            if self._exchange is not None:
+                self._exchange.proceed()
+
+    # What follows.
+
+    def _move(self, event: Event) -> None:
+        self.state = TABLE[self.state, event]
+
+    def _over(self, event: Event) -> None:
+        """Begins to wait for the next request, or closes the connection."""
+        request = self._request
+        last = request is None or not request.keep_alive or self._stopping or (self._half_closed and not self._held)
+        self.state = TABLE[self.state, LAST if last else event]
+        if self._limits.received.large:
+            self._limits.received.reserve(self, len(self._held))  # the head is no longer kept
+        if self._wait is not None:  # the next wait gets a new deadline, even if it is of the same kind
+            self._wait = None
+            self._limits.set_deadline(self, None)
+        self._parser.begin()
+        self._request = None
+        if last:
+            self._held = b""
+            self.transport.close()
+        elif self._full:
+            self._move(FULL)
+        else:
+            self._go_on()
+
+    def _hold(self, data: bytes) -> None:
+        """Keeps `data` for later, and stops reading. Drops `data` if the server reads no further request."""
+        request = self._request
+        if self.state is CLOSING or (request is not None and not request.keep_alive):
+            return
+        self._held += data
+        self.transport.pause_reading()
+        if not self._limits.received.reserve(self, self._parser.size + len(self._held)):
+            self._refuse(heads.TOO_MUCH)
+
+    def _go_on(self) -> None:
+        """Reads what is held, in another iteration of the event loop, so that other clients have their turn."""
+        if self._held:
+            self._limits.loop.call_soon(self._read_held)
+
+    def _read_held(self) -> None:
+        if self.state is not IDLE or not self._held:
+            return
+        data, self._held = self._held, b""
+        self._limits.received.release(self)
+        self.transport.resume_reading()
+        try:
+            self._read(data)
+        except Exception:  # as asyncio does it after an exception in `data_received`
+            logger.exception("Exception in a connection")
+            self.transport.abort()
+            return
+        if self._half_closed and not self._held and self.state in READING:
+            self._end()
+        self._set_deadline()
+
+    def _refuse(self, reason: str) -> None:
+        """Answers 400 and closes the connection. Sends no 400 if an answer has begun.
+
+        If a complete request still waits for its answer, the connection closes after that answer, without a 400.
+        """
+        self._limits.count_refusal(reason)
+        request = self._request
+        if self.state in (WORK, STALLED) and request is not None:
+            request.close_after()
+            self._held = b""
+            return
+        if request is None or not (request.begun or request.answered):
+            self.transport.write(responses.plain(400, reason))
+        self._end()
+
+    def _lose(self, lost: Lost = Lost.GONE) -> None:
+        """Ends the request in flight, if any. If it is LATE and the exchange does not answer, aborts the connection."""
+        exchange, request = self._exchange, self._request
+        if exchange is None or request is None:
+            return
+        if lost is Lost.GONE:
+            self._exchange = None
+            request.detach()
+        exchange.lose(lost)
+        if lost is Lost.LATE and not request.answered:
+            self.transport.abort()
+
+    def _end(self) -> None:
+        """Closes the connection. What is written already is still sent."""
+        self._move(ENDS)
+        self._lose()
+        self._held = b""
+        self.transport.close()
+        self._set_deadline()
+
+    def _set_deadline(self) -> None:
+        wait = WAITS[self.state]
+        if wait is not self._wait:
+            self._wait = wait
+            self._limits.set_deadline(self, wait)
