@@ -1,0 +1,141 @@
+"""Stores the deadlines of open connections, and closes a connection whose deadline has passed.
+
+uvicorn has a deadline only for idle kept-alive connections (https://github.com/Kludex/uvicorn/issues/157). In any other
+state, a client could keep a connection open for ever. The client could send nothing, send a head slowly, continue to
+send a body after the response, or never read the response.
+"""
+
+import asyncio
+import fcntl
+import struct
+import termios
+from collections import Counter
+from itertools import islice
+from typing import NamedTuple, Protocol
+
+from loguru import logger
+
+from app.server.received import ReceivedBytes
+from app.server.states import Wait
+
+SWEEP_SECONDS = 0.5
+LOG_SECONDS = 1.0
+# Seconds after a response in which the client may still send the rest of its body, or may leave the response unread.
+LINGER_SECONDS = 5.0
+# `make_room` checks at most this number of connections for unread bytes, in the order in which deadlines were set.
+_CHECKED = 64
+
+
+class Limits(NamedTuple):
+    """Seconds for a head, for a body, and between two requests. `connections`: the maximum, or None for no limit."""
+
+    head_timeout: float
+    body_timeout: float
+    keep_alive_timeout: float
+    connections: int | None = None
+
+
+class Limited(Protocol):
+    """The part of `Connection` that `ConnectionLimits` uses."""
+
+    transport: asyncio.Transport
+
+    def expire(self) -> None: ...
+
+
+class ConnectionLimits:
+    """Stores the deadline of each connection, in the order in which the deadlines were set.
+
+    Only the event loop's thread may use it. `received`: the limits on the bytes of all connections together.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, limits: Limits) -> None:
+        self._seconds = {
+            Wait.FOR_HEAD: limits.head_timeout,
+            Wait.FOR_REQUEST: limits.keep_alive_timeout,
+            Wait.FOR_BODY: limits.body_timeout,
+            Wait.FOR_CLIENT: LINGER_SECONDS,
+        }
+        self.loop = loop
+        self._deadlines: dict[Limited, float] = {}
+        self._body_deadlines: dict[Limited, float] = {}  # `make_room` does not abort these connections
+        self._half_closed: dict[Limited, None] = {}
+        self.received = ReceivedBytes(loop)
+        self._refusals: Counter[str] = Counter()
+        self._sweeping = loop.call_later(SWEEP_SECONDS, self._sweep)
+
+    def set_deadline(self, connection: Limited, wait: Wait | None) -> None:
+        """Replaces the connection's deadline. None: the connection has no deadline.
+
+        From the deadline on, `Connection.expire` is called every SWEEP_SECONDS, until the deadline is replaced.
+        """
+        self._deadlines.pop(connection, None)
+        if self._body_deadlines:
+            self._body_deadlines.pop(connection, None)
+        if wait is not None:
+            deadlines = self._body_deadlines if wait is Wait.FOR_BODY else self._deadlines
+            deadlines[connection] = self.loop.time() + self._seconds[wait]
+
+    def add_half_closed(self, connection: Limited) -> None:
+        """Stores that the client has stopped sending. The client may still wait for the response, or be gone."""
+        self._half_closed[connection] = None
+
+    def remove(self, connection: Limited) -> None:
+        """Removes everything that is stored about a closed connection."""
+        self.set_deadline(connection, None)
+        self.received.release(connection)
+        self._half_closed.pop(connection, None)
+
+    def make_room(self) -> bool:
+        """Aborts the connection whose deadline was set first or, if there is none, the oldest half-closed connection.
+
+        The method skips connections with unread bytes, bodies that are arriving, and all deadlines after the first
+        _CHECKED. Returns False if it finds no connection.
+        """
+        idle = (connection for connection in islice(self._deadlines, _CHECKED) if not has_unread(connection))
+        connection = next(idle, None) or next(iter(self._half_closed), None)
+        if connection is None:
+            return False
+        connection.transport.abort()
+        self.remove(connection)
+        return True
+
+    def count_refusal(self, reason: str) -> None:
+        """Counts a rejected request. Logs one line per reason and second, so that clients cannot flood the log."""
+        if not self._refusals:
+            self.loop.call_later(LOG_SECONDS, self._log_refusals)
+        self._refusals[reason] += 1
+
+    def _log_refusals(self) -> None:
+        for reason, number in self._refusals.items():
+            logger.warning("{} requests refused: {}", number, reason)
+        self._refusals.clear()
+
+    def close(self) -> None:
+        """Stops the periodic check of the deadlines."""
+        self._sweeping.cancel()
+
+    def _sweep(self) -> None:
+        self._sweeping = self.loop.call_later(SWEEP_SECONDS, self._sweep)
+        now = self.loop.time()
+        for deadlines in (self._deadlines, self._body_deadlines):
+            for connection in [connection for connection, until in deadlines.items() if until <= now]:
+                try:
+                    connection.expire()
+                except Exception:  # one connection's bug must not end the deadlines of all connections
+                    logger.exception("Exception at the deadline of a connection")
+
+
+def has_unread(connection: Limited) -> bool:
+    """Returns True if the connection's socket has bytes that the event loop has not read yet.
+
+    If the loop was blocked, the client may have sent a complete request in time although the deadline has passed.
+    """
+    socket = connection.transport.get_extra_info("socket")
+    if socket is None or socket.fileno() < 0:
+        return False  # the socket is closed
+    try:
+        unread = fcntl.ioctl(socket.fileno(), termios.FIONREAD, b"\0\0\0\0")
+    except OSError:
+        return False
+    return struct.unpack("i", unread) != (0,)
