@@ -1,0 +1,17 @@
+"""Serves HTTP/1.1 with limits on connections, and stops without dropping an accepted connection.
+
+The package does not know what a webhook is: it takes limits and a handler.
+
+run.py           starts, and stops after a signal
+listener.py      binds the listening socket
+acceptor.py      accepts connections
+states.py        the states of a connection, as a table
+connection.py    applies the table to one connection
+parser.py        parses what the client sends
+request.py       a request, as its handler sees it
+responses.py     writes the head of a response
+limits.py        deadlines, and the number of connections
+received.py      limits the bytes of heads, and the bytes read at once
+heads.py         checks a request's head (request line and headers)
+bridge.py        serves requests by an ASGI application
+"""
