@@ -13,8 +13,8 @@ class ReceivedBytes:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._large_heads: dict[object, int] = {}
-        self._head_bytes = 0
+        self.large: dict[object, int] = {}
+        self._large_bytes = 0
         self._iteration_bytes = 0
 
     def count_read(self, size: int) -> bool:
@@ -24,23 +24,28 @@ class ReceivedBytes:
         the credentials run in the next iteration. Therefore, the count covers one iteration, and then restarts at 0.
         """
         if self._iteration_bytes == 0:
-            self._loop.call_soon(self._end_iteration)  # runs in the same iteration as these tasks
+            self._loop.call_soon(self._end_iteration)  # runs in the next iteration, like the tasks
         self._iteration_bytes += size
         return self._iteration_bytes <= MAX_ITERATION_BYTES or size <= SMALL_READ
 
     def _end_iteration(self) -> None:
         self._iteration_bytes = 0
 
-    def reserve_head(self, connection: object, size: int) -> bool:
-        """Counts `size` bytes for the head of `connection`.
+    def reserve(self, connection: object, size: int) -> bool:
+        """Counts `size` bytes that `connection` keeps: a part of a head, or bytes behind a request (pipelining).
 
-        Returns False if the large heads of all connections exceed MAX_HEAD_BYTES in total.
+        Up to SMALL_HEAD bytes need no reservation. Returns False if the reservations of all connections exceed
+        MAX_HEAD_BYTES in total.
         """
-        self.release_head(connection)
-        self._large_heads[connection] = size
-        self._head_bytes += size
-        return self._head_bytes <= MAX_HEAD_BYTES
+        if self.large:
+            self.release(connection)
+        if size <= SMALL_HEAD:
+            return True
+        self.large[connection] = size
+        self._large_bytes += size
+        return self._large_bytes <= MAX_HEAD_BYTES
 
-    def release_head(self, connection: object) -> None:
-        """Releases the bytes that `reserve_head` has counted for the connection, if any."""
-        self._head_bytes -= self._large_heads.pop(connection, 0)
+    def release(self, connection: object) -> None:
+        """Releases the bytes that `reserve` has counted for the connection, if any."""
+        if self.large:
+            self._large_bytes -= self.large.pop(connection, 0)

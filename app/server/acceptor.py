@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 from loguru import logger
 
-from app.web.server.connections import ConnectionLimits
-from app.web.server.listener import BACKLOG
+from app.server.limits import ConnectionLimits
+from app.server.listener import BACKLOG
 
 # The acceptor pauses for PAUSE_SECONDS if it can accept no connection. It logs at most one pause per WARN_SECONDS.
 PAUSE_SECONDS = 0.1
