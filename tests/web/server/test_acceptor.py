@@ -16,13 +16,14 @@ import uvloop
 
 from app import open_files
 from app.errors import ConfigurationError
+from app.server.acceptor import Acceptor
+from app.server.limits import LINGER_SECONDS, ConnectionLimits, Limits
+from app.server.states import Wait
 from app.settings import WebSettings
-from app.web.server import listener
-from app.web.server.acceptor import Acceptor
-from app.web.server.connections import LINGER_SECONDS, ConnectionLimits
+from app.web.serve import max_connections
 from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import RawSender
-from tests.harness.service import Service, Web, environment
+from tests.harness.service import NO_CAS, Service, Web, environment
 
 CONNECTIONS = 20
 # Longer than a test, so that no deadline closes a silent connection.
@@ -31,7 +32,7 @@ PATIENT = {"head_timeout": 300, "body_timeout": 300}
 
 def probe(service: Web) -> int:
     """The status of /healthz on a new connection."""
-    return httpx.get(f"{service.url}/healthz", timeout=20).status_code
+    return httpx.get(f"{service.url}/healthz", verify=NO_CAS, timeout=20).status_code
 
 
 @pytest.mark.parametrize("new_loop", [uvloop.new_event_loop, asyncio.new_event_loop], ids=["uvloop", "asyncio"])
@@ -45,7 +46,7 @@ def test_how_many_are_accepted_in_each_iteration(new_loop: Callable[[], asyncio.
 
     async def iterations() -> int:
         listening = socket.create_server(("127.0.0.1", 0), backlog=CONNECTIONS)
-        limits = ConnectionLimits(asyncio.get_running_loop(), head_timeout=10, keep_alive_timeout=10)
+        limits = ConnectionLimits(asyncio.get_running_loop(), Limits(10, 10, 10))
         acceptor = Acceptor(listening, Counted, limits, lambda: len(connected), bound=None)
         clients = [socket.create_connection(listening.getsockname()) for _ in range(CONNECTIONS)]
         acceptor.start()
@@ -72,13 +73,15 @@ def test_the_last_one_of_the_bound_takes_no_place(new_loop: Callable[[], asyncio
 
     async def at_the_bound() -> None:
         listening = socket.create_server(("127.0.0.1", 0))
-        limits = ConnectionLimits(asyncio.get_running_loop(), head_timeout=600, keep_alive_timeout=600)
+        limits = ConnectionLimits(asyncio.get_running_loop(), Limits(600, 600, 600))
 
         class Idle(asyncio.Protocol):
             def connection_made(self, transport: asyncio.BaseTransport) -> None:
                 self.transport = cast("asyncio.Transport", transport)
                 idle.append(self.transport)
-                limits.set_deadline(self, 600, self.transport.abort)
+                limits.set_deadline(self, Wait.FOR_REQUEST)
+
+            def expire(self) -> None: ...
 
         acceptor = Acceptor(listening, Idle, limits, lambda: len(idle), bound=2)
         acceptor.start()
@@ -169,10 +172,10 @@ def test_too_few_descriptors(files: int, settings: dict[str, object], needed: in
 def test_few_descriptors_for_few_connections(monkeypatch: pytest.MonkeyPatch, wanted: int) -> None:
     """Whoever wants fewer connections needs fewer descriptors."""
     monkeypatch.setattr(open_files, "raise_limit", lambda: 164 + wanted)
-    assert listener.max_connections(WebSettings(max_connections=wanted)) == wanted
+    assert max_connections(WebSettings(max_connections=wanted)) == wanted
     monkeypatch.setattr(open_files, "raise_limit", lambda: 163 + wanted)
     with pytest.raises(ConfigurationError, match=f"allowed are {164 + wanted}"):
-        listener.max_connections(WebSettings(max_connections=wanted))
+        max_connections(WebSettings(max_connections=wanted))
 
 
 @pytest.mark.slow

@@ -11,8 +11,9 @@ from contextlib import ExitStack
 import pytest
 from loguru import logger
 
+from app.server.limits import LINGER_SECONDS, SWEEP_SECONDS
+from app.server.states import Wait
 from app.web.middleware import PATH
-from app.web.server.connections import LINGER_SECONDS, SWEEP_SECONDS
 from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import BASIC, RawSender
 from tests.harness.service import Service
@@ -136,6 +137,17 @@ def test_a_body_answered_early_and_read_to_its_end(service: Service) -> None:
         assert sender.answer().startswith(b"HTTP/1.1 200 ")
 
 
+@pytest.mark.parametrize("request_line", ["POST /nowhere", "GET /healthz", "PUT /webhooks/chargebee"])
+def test_a_long_body_that_nobody_reads(service: Service, request_line: str) -> None:
+    """The connection serves the next request, although the whole body has arrived in the read of its head."""
+    head = f"{request_line} HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
+    with RawSender(service.address) as sender:
+        sender.send(head.encode() + b"x" * 100_000)
+        sender.answer()
+        sender.send(PROBE)
+        assert sender.answer().startswith(b"HTTP/1.1 200 ")
+
+
 def test_a_frozen_process_closes_no_connection_with_unread_bytes(aws: QueueProcess) -> None:
     """The process is frozen for longer than both time-outs: requests that arrived meanwhile are answered."""
     limits = {"head_timeout": 3, "keep_alive_timeout": 3}
@@ -168,7 +180,7 @@ async def test_deadlines_go_on_after_a_sender_has_left() -> None:
             f"POST {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: {BASIC}\r\nContent-Length: 9\r\n\r\nx".encode()
         )
         assert not left.eof_received()  # the transport would close the connection now
-        served.limits.head_timeout = 3 * SWEEP_SECONDS  # so that it passes later than that of the body
+        served.limits._seconds[Wait.FOR_HEAD] = 3 * SWEEP_SECONDS  # so that it passes later than that of the body
         _, silent = served.connect()
         async with asyncio.timeout(60):
             while not silent.closed:  # noqa: ASYNC110  # no event: a transport in memory

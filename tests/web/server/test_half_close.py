@@ -9,7 +9,7 @@ import pytest
 
 from local.sample_events import fresh_events
 from tests.harness.raw import RawSender
-from tests.harness.service import Service
+from tests.harness.service import NO_CAS, Service
 from tests.harness.sqs_stand_in import SqsStandIn
 
 PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -27,7 +27,7 @@ def service(stand_in: SqsStandIn) -> Iterator[Service]:
 def wait_until_noticed(service: Service) -> None:
     """Returns when the event loop has read everything that was sent before: a later probe is answered."""
     for _ in range(2):
-        assert httpx.get(f"{service.url}/healthz", timeout=60).status_code == 200
+        assert httpx.get(f"{service.url}/healthz", verify=NO_CAS, timeout=60).status_code == 200
 
 
 def eventually(condition: Callable[[], bool]) -> None:

@@ -2,43 +2,38 @@
 
 import asyncio
 import gc
-import importlib
 import socket
 import struct
 import weakref
 from typing import Any
 
 import pytest
-import uvicorn
 from starlette.responses import PlainTextResponse
-from uvicorn.server import ServerState
 
-from app.web.server.connections import ConnectionLimits
-from app.web.server.serve import HTTP
+from app.server.bridge import Bridge
+from app.server.connection import Connection
+from app.server.limits import ConnectionLimits, Limits
 
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 @pytest.mark.anyio
 async def test_a_reset_connection_is_released() -> None:
-    """uvicorn 0.54 does not cancel its keep-alive timer after a reset, which kept the connection in memory."""
+    """No timer and no task keeps the connection in memory."""
     loop = asyncio.get_running_loop()
-    module, _, name = HTTP.partition(":")
-    protocol_class: Any = getattr(importlib.import_module(module), name)
-    config = uvicorn.Config(PlainTextResponse("alive"), http=protocol_class, lifespan="off", log_config=None)
-    config.load()
-    limits = ConnectionLimits(loop, head_timeout=60, keep_alive_timeout=60)
+    limits = ConnectionLimits(loop, Limits(60, 60, 60))
+    handler = Bridge(PlainTextResponse("alive"), {})
     made: list[weakref.ref[Any]] = []
     lost = asyncio.Event()
 
-    class Watched(protocol_class):  # type: ignore[misc]
+    class Watched(Connection):
         def connection_lost(self, exc: Exception | None) -> None:
             assert exc is not None
             super().connection_lost(exc)
             lost.set()
 
     def connect() -> Any:
-        protocol = Watched(limits=limits, config=config, server_state=ServerState(), app_state={}, _loop=loop)
+        protocol = Watched(handler, limits, set())
         made.append(weakref.ref(protocol))
         return protocol
 
