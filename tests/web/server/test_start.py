@@ -1,5 +1,6 @@
 """Starting a real process: what prevents the start, and uvicorn's own bound."""
 
+import os
 import signal
 import socket
 import subprocess
@@ -9,7 +10,11 @@ from functools import partial
 
 import pytest
 
+from app.errors import ConfigurationError
 from app.settings import NEWEST, Release
+from app.sqs.account import require_direct
+from app.sqs.sdk import require_sdk
+from app.sqs.unattended import require_unattended
 from loadtest.stage.queues import QueueProcess
 from local.ports import free_port
 from tests.harness.service import environment
@@ -74,35 +79,50 @@ COMMANDS = ["worker", "setup", "redrive", "reconcile", "queue"]
 slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
-def ended(command: str, release: str, wrong: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def variables(**settings: object) -> dict[str, str]:
+    """The environment of a process, without proxies and CA bundles."""
     billing = {"billing_table": "billing", "chargebee_url": "http://127.0.0.1:9", "chargebee_api_key": "key"}
     queues = {name: f"http://127.0.0.1:9/000000000000/{name}" for name in ("sqs_queue_url", "dead_letter_queue_url")}
-    settings = environment("http://127.0.0.1:9", None, release=release, **billing, **queues)
+    made = environment("http://127.0.0.1:9", None, **settings, **billing, **queues)
     dropped = ("_proxy", "_ca_bundle")
-    settings = {name: value for name, value in settings.items() if not name.lower().endswith(dropped)}
-    call = [sys.executable, "-m", "app", command]
-    return subprocess.run(call, env=settings | wrong, capture_output=True, encoding="utf-8", check=False, timeout=200)
+    return {name: value for name, value in made.items() if not name.lower().endswith(dropped)}
+
+
+def check_as_a_start_does() -> None:
+    require_sdk()
+    require_unattended()
+    require_direct()
+
+
+@pytest.mark.parametrize(("wrong", "expected"), WRONG + REJECTED + UNATTENDED + PROXIED)
+def test_a_wrong_configuration_of_the_sdk(
+    wrong: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checks of a start raise one line, which names the variable."""
+    monkeypatch.setattr(os, "environ", variables() | wrong)
+    with pytest.raises(ConfigurationError, match=r"^[^\n]*$") as raised:
+        check_as_a_start_does()
+    assert expected in str(raised.value)
+
+
+NO_BUNDLE = ({"AWS_CA_BUNDLE": ""}, "AWS_CA_BUNDLE is empty")
 
 
 @pytest.mark.parametrize(
     ("command", "release", "wrong", "expected"),
     [
-        *(("web", NEWEST, wrong, expected) for wrong, expected in WRONG + REJECTED + UNATTENDED + PROXIED),
-        *(slow("web", release, *WRONG[0]) for release in Release if release is not NEWEST),
-        *(slow("web", release, {"AWS_CA_BUNDLE": ""}, "AWS_CA_BUNDLE is empty") for release in Release),
-        *(slow("worker", NEWEST, *wrong) for wrong in UNATTENDED),
-        *(slow("web", release, *UNATTENDED[0]) for release in Release if release is not NEWEST),
-        *(slow(command, NEWEST, {"AWS_CA_BUNDLE": ""}, "AWS_CA_BUNDLE is empty") for command in COMMANDS),
-        *(
-            slow(command, NEWEST, *wrong)
-            for command in COMMANDS
-            for wrong in [WRONG[0], MISSING_PROFILE, REJECTED[0], REJECTED[-2]]
-        ),
+        *(("web", NEWEST, *case) for case in (NO_BUNDLE, UNATTENDED[0], PROXIED[0])),
+        *(slow("web", release, *NO_BUNDLE) for release in Release if release is not NEWEST),
+        *(slow(command, NEWEST, *NO_BUNDLE) for command in COMMANDS),
+        slow("worker", NEWEST, *UNATTENDED[0]),
     ],
 )
-def test_a_wrong_configuration_of_the_sdk(command: str, release: str, wrong: dict[str, str], expected: str) -> None:
+def test_each_process_checks_the_sdk(command: str, release: str, wrong: dict[str, str], expected: str) -> None:
     """One line names the variable, and the process exits with code 2 before it listens or calls anything."""
-    found = ended(command, release, wrong)
+    call = [sys.executable, "-m", "app", command]
+    found = subprocess.run(
+        call, env=variables(release=release) | wrong, capture_output=True, encoding="utf-8", check=False, timeout=200
+    )
     [line] = found.stderr.splitlines()
     assert line.startswith("error: ")
     assert expected in line
