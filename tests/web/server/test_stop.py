@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from app.server.listener import drop_new
 from app.settings import Release
-from app.web.server.listener import drop_new
 from loadtest.stage.queues import QueueProcess
 from tests.harness import queues
 from tests.harness.load import SENT_TOO_LATE, Load, can_drop_new
@@ -93,6 +93,23 @@ def test_a_second_signal_ends_at_once(
         service.wait_for("Draining")
         assert service.stop(second) == 0
     assert not [line for line in service.lines if "Traceback" in str(line)]
+
+
+@BOTH_SERVERS
+def test_a_second_signal_while_sqs_works(stand_in: SqsStandIn, event: bytes, served: Release) -> None:
+    """The process does not wait for the call to SQS either."""
+    stand_in.hold("SendMessageBatch")
+    patient = {"release": served, "drain_delay": 300, "graceful_timeout": 300, "sqs_timeout": 60}
+    with (
+        Service(stand_in.endpoint, stand_in.queue_url, **patient) as service,
+        RawSender(service.address) as sender,
+    ):
+        sender.head(f"Content-Length: {len(event)}", body=event)
+        stand_in.wait_for("SendMessageBatch", 1)
+        service.process.send_signal(signal.SIGTERM)
+        service.wait_for("Draining")
+        service.process.send_signal(signal.SIGTERM)
+        assert service.process.wait(30) == 0  # half of `sqs_timeout`
 
 
 @BOTH_SERVERS
