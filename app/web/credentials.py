@@ -6,8 +6,8 @@ from secrets import compare_digest
 
 from loguru import logger
 
+from app.server.listener import is_loopback
 from app.settings import WebSettings
-from app.web.server.listener import is_loopback
 
 # Passwords with fewer characters, such as `demo`, count as easy to guess.
 LEAST_CHARACTERS = 8

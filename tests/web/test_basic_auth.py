@@ -6,7 +6,7 @@ import pytest
 from loguru import logger
 
 from app.settings import WebSettings
-from app.web.gate.auth import warn_of_weak_passwords
+from app.web.credentials import warn_of_weak_passwords
 from tests.harness.service import Service
 from tests.harness.sqs_stand_in import SqsStandIn
 

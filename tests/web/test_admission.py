@@ -5,8 +5,8 @@ from collections import deque
 import pytest
 
 from app.settings import WebSettings
-from app.web.gate import admission
-from app.web.gate.admission import Admission, Permit
+from app.web import admission
+from app.web.admission import Admission, Permit
 
 
 class Service:
@@ -24,7 +24,7 @@ class Service:
         for _ in range(number):
             if self._admission.overload() is None:
                 permit = self._admission.enter()
-                permit.body_complete()
+                permit.receive(0, more=False)
                 self.waiting.append(permit)
         return len(self.waiting) - before
 

@@ -1,18 +1,18 @@
 """Estimates how long a new webhook would wait for its answer."""
 
-# The observation time is this share of APP_MAX_WAIT. The estimate counts answers for the observation time before it
-# computes a rate, because a shorter time would contain too few answers. After a pause of SQS, the rate counts as
-# unknown for some time, which is the same share of the pause.
+# The observation time is this share of `max_wait`. The estimate counts answers for the observation time before it
+# computes a rate, because a shorter time would contain too few answers. After SQS has paused, the rate counts as
+# unknown for this share of the length of the pause.
 OBSERVED_SHARE = 0.2
 # The capacity is the highest rate of answers in a window. A lower rate may only mean that fewer webhooks arrived.
 # _WINDOW: the length of a window, as a share of the observation time. _KEPT: the factor that lowers the capacity after
 # each window with a lower rate, so that the estimate follows a service that becomes slower.
 _WINDOW, _KEPT = 0.1, 0.9
-# While no answer has come for this share of the observation time, the estimate takes SQS to be paused. The gaps between
-# the answers of a busy service are shorter.
+# If no answer has come for this share of the observation time, the estimate assumes that SQS is pausing. The gaps
+# between the answers of a busy service are shorter.
 _PAUSE = 0.8
-# An answer that follows the previous one within this share of the observation time is only counted. Group commit
-# receives up to ten answers at once, and a change of the rate shows only after much longer.
+# If an answer follows the previous one within this share of the observation time, the estimate only counts it. Group
+# commit receives up to ten answers at once, and a change of the rate cannot show in so short a time.
 _STEP = 0.001
 
 
@@ -60,9 +60,9 @@ class Estimate:
         """Returns the expected wait: the number of waiting webhooks, divided by the rate of answers.
 
         The rate is measured since the oldest waiting webhook arrived, or since the last pause ended if that was later.
-        The time for which the oldest webhook has waited would be too low an estimate: if webhooks arrive twice as fast
-        as they are answered, a new webhook will wait twice that time. It is the result if nothing was answered
-        meanwhile. The result is 0 until the oldest webhook has waited for the observation time, because a burst begins
+        If nothing was answered since then, the result is the time for which the oldest webhook has waited. Otherwise,
+        this time would be too low: if webhooks arrive twice as fast as they are answered, a new one will wait twice as
+        long. The result is 0 until the oldest webhook has waited for the observation time, because a burst begins
         without answers to measure.
         While SQS pauses, and shortly after, the rate is unknown, and the capacity before the pause replaces the rate.
         """
@@ -81,9 +81,9 @@ class Estimate:
     def _note_pause(self, oldest: float, now: float) -> None:
         """Restarts the measurement of the rate if this answer ends a pause. `oldest`: when the longest wait began.
 
-        Only a pause of a whole observation time has this effect. After it, the estimate assumes that SQS is as fast as
-        before, unless webhooks had waited for the observation time even before the pause. Without this exception,
-        each gap between the answers of a slow queue would count as a pause.
+        A pause is a gap of at least the observation time between two answers. After a pause, the estimate assumes that
+        SQS is as fast as before. A gap is no pause if a webhook had waited for the observation time even before the
+        gap: otherwise, each gap between the answers of a slow queue would be a pause.
         """
         gap = now - max(oldest, self._last_answer)
         if self._prompt and gap >= self._observation:

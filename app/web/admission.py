@@ -2,9 +2,9 @@
 
 from time import monotonic
 
-from app.errors import Draining, Overloaded
+from app.errors import BodyTimeout, BodyTooLarge, Draining, Overloaded
 from app.settings import WebSettings
-from app.web.gate.estimate import Estimate
+from app.web.estimate import Estimate
 
 
 class Admission:
@@ -20,8 +20,8 @@ class Admission:
     def overload(self) -> str | None:
         """Returns the reason for which the process must reject the next webhook, or None if it can admit the webhook.
 
-        One reason is that the webhook would wait longer than APP_MAX_WAIT. Chargebee times out after 20 s and sends the
-        webhook again. If the answer came later than that, the process would do the work twice.
+        One reason is that the webhook would wait too long (APP_MAX_WAIT). Chargebee times out after 20 s and sends the
+        webhook again. If the answer came later than 20 s, the process would do the work twice.
         """
         if self.in_flight >= self._limits.max_in_flight:
             return f"{self._limits.max_in_flight} webhooks are in flight, the maximum; send this webhook again"
@@ -39,10 +39,10 @@ class Admission:
         if self.draining:
             raise Draining("This process is stopping; send this webhook again")
         self.in_flight += 1
-        return Permit(self)
+        return Permit(self, self._limits)
 
     def reserve(self, size: int) -> None:
-        """Reserves `size` of the APP_MAX_BUFFERED_BYTES bytes for bodies. Raises Overloaded if fewer bytes are free."""
+        """Reserves `size` bytes for a body. Raises Overloaded if all bodies together would exceed the limit."""
         limit = self._limits.max_buffered_bytes
         if self.buffered_bytes + size > limit:
             raise Overloaded(f"The bodies of all webhooks would exceed {limit} bytes; send this webhook again")
@@ -52,18 +52,20 @@ class Admission:
         self._estimate.begin(permit, monotonic())
 
     def leave(self, permit: "Permit", size: int) -> None:
-        """Ends a webhook: it has been answered, or its client has disconnected. Frees the `size` bytes of its body."""
+        """Ends a webhook: it has been answered, or its client has disconnected. Releases its body's `size` bytes."""
         self._estimate.end(permit, monotonic())
         self.in_flight -= 1
         self.buffered_bytes -= size
 
 
 class Permit:
-    """The permission to process one webhook, and the number of bytes that are reserved for its body."""
+    """The permission to process one webhook. It counts the bytes of the body, and reserves memory for them."""
 
-    def __init__(self, admission: Admission) -> None:
-        self._admission = admission
-        self._reserved = 0
+    __slots__ = ("_admission", "_limits", "_released", "_reserved", "_size")
+
+    def __init__(self, admission: Admission, limits: WebSettings) -> None:
+        self._admission, self._limits = admission, limits
+        self._reserved = self._size = 0
         self._released = False
 
     def reserve(self, size: int) -> None:
@@ -72,9 +74,21 @@ class Permit:
             self._admission.reserve(size - self._reserved)
             self._reserved = size
 
-    def body_complete(self) -> None:
-        """Starts to measure how long the client waits for the answer. Call it when the whole body has arrived."""
-        self._admission.start_waiting(self)
+    def receive(self, size: int, *, more: bool) -> None:
+        """Counts a part of the body with `size` bytes. `more`: the body is incomplete.
+
+        The wait for the answer begins when the whole body has arrived. Raises BodyTooLarge or Overloaded.
+        """
+        self._size += size
+        if self._size > self._limits.max_body_bytes:
+            raise BodyTooLarge(f"The body is longer than {self._limits.max_body_bytes} bytes", unread=more)
+        self.reserve(self._size)
+        if not more:
+            self._admission.start_waiting(self)
+
+    def too_late(self) -> BodyTimeout:
+        """Returns the error for a body that is not complete in time."""
+        return BodyTimeout(f"The body was not complete within {self._limits.body_timeout:g} seconds")
 
     def release(self) -> None:
         """Releases the permit. Call it when the webhook has an outcome or its client has disconnected.

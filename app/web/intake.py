@@ -1,0 +1,148 @@
+"""Handles a webhook in steps: decides whether to accept it, reads the event in its body, and records the outcome.
+
+The order of the steps:
+
+1. `Intake.shed`      an overloaded process rejects the webhook
+2. `Intake.begin`     the record begins
+3. `Intake.head`      credentials, admission, Content-Encoding and Content-Length
+4. `Permit.receive`   each part of the body, in `admission`
+5. `event`            the event in the body, or None if its type is ignored
+6. `accept`, `refuse` the outcome
+7. `Intake.end`       the record ends
+
+`middleware` calls the steps for releases under ASGI, `webhooks` for those without ASGI. All steps are synchronous.
+"""
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import Literal
+
+from app.errors import (
+    BillingUnavailable,
+    BodyTooLarge,
+    Draining,
+    QueueUnavailable,
+    Unauthorized,
+    UnsupportedEncoding,
+    WebhookRefused,
+)
+from app.events import ParseEvent, WebhookEvent
+from app.settings import WebSettings
+from app.telemetry.observers import Observers
+from app.telemetry.record import UNANSWERED, WebhookRecord
+from app.web.admission import Admission, Permit
+from app.web.credentials import Accepted
+from app.web.problems import REFUSALS, ProblemResponse, problem
+from app.web.shedding import Shedding
+
+Fields = Mapping[bytes, bytes]  # the headers of a webhook by name, in lower case
+# "queued": SQS has acknowledged the message; "processed": the billing work is done.
+Status = Literal["queued", "processed", "ignored"]
+
+
+class Intake:
+    """The steps that depend on the whole process. `log` and `observers` receive the record of each webhook."""
+
+    def __init__(
+        self,
+        limits: WebSettings,
+        admission: Admission,
+        observers: Observers[WebhookRecord],
+        log: Callable[[WebhookRecord], None],
+    ) -> None:
+        self.limits = limits
+        self._admission = admission
+        self._accepted = Accepted(limits)
+        self._begin_trace = observers.begin_trace
+        self._shedding = Shedding(observers.of_records())
+        self._observe = observers.of_records(log)
+
+    def shed(self, fields: Fields) -> ProblemResponse | None:
+        """Returns a 503 if the process is overloaded and the webhook's credentials are right, otherwise None.
+
+        Returns None as well if the process is stopping, because `head` then raises Draining.
+        """
+        if self._admission.draining or (reason := self._admission.overload()) is None:
+            return None
+        return self._shedding.shed(reason, perf_counter()) if self._authorized(fields) else None
+
+    def begin(self, fields: Fields) -> WebhookRecord:
+        """Returns the record of a new webhook, with its trace if it has one."""
+        return WebhookRecord(perf_counter(), trace=self._begin_trace(fields.get(b"traceparent")))
+
+    def head(self, fields: Fields) -> Permit:
+        """Admits a webhook, and reserves as many bytes as its Content-Length. The caller must release the permit.
+
+        Raises Unauthorized, Draining, Overloaded, UnsupportedEncoding or BodyTooLarge.
+        """
+        if not self._authorized(fields):
+            raise Unauthorized("Basic credentials are missing or wrong")
+        permit = self._admission.enter()
+        try:
+            permit.reserve(_declared_length(fields, self.limits.max_body_bytes))
+        except Exception:
+            permit.release()
+            raise
+        return permit
+
+    def _authorized(self, fields: Fields) -> bool:
+        return self._accepted.accepts(fields.get(b"authorization", b""))
+
+    def end(self, record: WebhookRecord) -> None:
+        """Passes the record of a webhook that has ended to the log and the observers."""
+        record.answered = record.answered or perf_counter()
+        self._observe(record)
+
+    def stopped(self, record: WebhookRecord) -> ProblemResponse | None:
+        """Returns a 503 for a webhook that is still in flight when the graceful time-out is over.
+
+        Returns None if the webhook has an outcome already, or if the process is not stopping.
+        """
+        if not self._admission.draining or record.outcome != UNANSWERED:
+            return None
+        began = record.event is not None  # the body is complete, and the release has begun its work
+        if began:
+            record.delivery = "may have been enqueued"
+        return refuse(Draining("This process has stopped; send this webhook again"), record, complete=began)
+
+
+def event(record: WebhookRecord, body: bytes, wanted: frozenset[str], parse: ParseEvent) -> WebhookEvent | None:
+    """Returns the event that `parse` reads, or None if its type is not in `wanted`. Raises InvalidEvent."""
+    found = record.event = parse(body, wanted)
+    return found if found.event_type in wanted else None
+
+
+def accept(record: WebhookRecord, status: Status) -> str:
+    """Records `status` as the webhook's outcome, and returns the event's id."""
+    assert record.event is not None
+    record.outcome = status
+    return record.event.id
+
+
+def refuse(error: WebhookRefused, record: WebhookRecord, *, complete: bool = False) -> ProblemResponse:
+    """Returns the response to a webhook that the service rejects because of `error`. Writes the outcome to `record`.
+
+    `complete`: the whole body has arrived, so the connection need not stay open for the rest of it.
+    """
+    refusal = REFUSALS[type(error)]
+    record.outcome, record.status, record.answered = refusal.slug, refusal.status, perf_counter()
+    if isinstance(error, QueueUnavailable | BillingUnavailable):
+        record.cause = error.cause
+    if isinstance(error, QueueUnavailable):
+        record.delivery = "may have been enqueued" if error.sent else "not sent"
+    return problem(error, complete=complete)
+
+
+def _declared_length(fields: Fields, max_bytes: int) -> int:
+    """Returns the Content-Length in bytes, or 0 if the request has none.
+
+    Raises UnsupportedEncoding for a Content-Encoding other than identity, and BodyTooLarge above `max_bytes`.
+    """
+    encoding = fields.get(b"content-encoding")
+    if encoding and encoding.strip().lower() != b"identity":
+        shown = encoding[:40].decode("latin-1")
+        raise UnsupportedEncoding(f"Content-Encoding {shown!r} is not supported; send the body unencoded")
+    declared = int(fields.get(b"content-length", 0))
+    if declared > max_bytes:
+        raise BodyTooLarge(f"The body is longer than {max_bytes} bytes")
+    return declared
