@@ -1,4 +1,4 @@
-"""Assembles the web process: the chosen release, the gate in front of it, FastAPI and the metrics."""
+"""Assembles the web process: the chosen release, the intake in front of it, FastAPI and the metrics."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI
 
 from app import __version__
-from app.errors import WebhookRefused
+from app.errors import ConfigurationError, WebhookRefused
 from app.settings import Release, WebSettings, load_settings, load_worker_settings
 from app.sqs.account import require_direct
 from app.sqs.sdk import require_credentials, require_sdk
@@ -20,55 +20,55 @@ from app.telemetry.observers import Observers, exported, make_observers
 from app.telemetry.record import UNANSWERED, WebhookRecord
 from app.telemetry.stderr import replace_stderr
 from app.web import docs, health, openapi, problems, releases
-from app.web.callbacks import CallbackDoor
-from app.web.gate.admission import Admission
-from app.web.gate.auth import warn_of_weak_passwords
-from app.web.gate.gate import Gate
+from app.web.admission import Admission
+from app.web.credentials import warn_of_weak_passwords
+from app.web.intake import Intake
 from app.web.middleware import PATH, WebhookMiddleware
 from app.web.problems import REFUSALS
 from app.web.releases import ReleaseModule
 from app.web.service import Service
-from app.web.webhook import over_asgi, refused
+from app.web.webhook import refused
+from app.web.webhooks import Webhooks
 
 if TYPE_CHECKING:
-    from app.telemetry.metrics.service import Metrics
+    from app.telemetry.metrics.process_metrics import Metrics
 
 
 def create_app(settings: WebSettings | None = None, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
     """Returns the application with the release of `settings`. It opens no connection before its lifespan starts.
 
-    `observers` receive a record of each webhook and of each call to SQS. Without `settings`, does what `python -m app
-    web` does before it serves, so that `uvicorn --factory app.web.main:create_app` serves a release, too.
-    Raises ConfigurationError if APP_DOCS=1 and Swagger UI is not installed.
+    `observers` receive a record of each webhook and of each call to SQS. Without `settings`, reads them and prepares
+    the process as `python -m app web` does, so that `uvicorn --factory app.web.main:create_app` serves a release, too.
+    Raises ConfigurationError if APP_DOCS=1 and Swagger UI is not installed, or if uvicorn cannot serve the release.
     """
     exporting: AbstractContextManager[object] = nullcontext()
     if settings is None:
+        chosen = load_settings().release
+        if not chosen.needs_asgi:
+            raise ConfigurationError(f"APP_RELEASE={chosen.value}: only `python -m app web` serves it")
         settings, observers = prepare()
         exporting = exported(observers, settings)
     release = releases.load(settings.release)
     observers = observers or Observers()
     admission = Admission(settings)
-    gate = Gate(settings, admission, observers, WebhookLines(settings).log)
-    # FastAPI serves the webhooks of a release without ASGI that the door cannot serve.
-    door = None if settings.release.needs_asgi else CallbackDoor(gate, release.receive)
+    intake = Intake(settings, admission, observers, WebhookLines(settings).log)
+    webhooks = None if settings.release.needs_asgi else Webhooks(intake, release.receive)
     app = FastAPI(
         title="invoice-webhook",
         version=__version__,
-        lifespan=_lifespan(release, observers, door, exporting),
+        lifespan=_lifespan(release, observers, exporting),
         exception_handlers={**problems.HANDLERS, WebhookRefused: refused},
         redirect_slashes=False,
         openapi_url="/openapi.json" if settings.docs else None,
         docs_url=None,
         redoc_url=None,
     )
-    app.state.service = Service(settings, admission, observers.of_calls(), door)
+    app.state.service = Service(settings, admission, observers.of_calls(), webhooks)
     app.include_router(health.router)
-    if door is None:
-        app.include_router(release.router, tags=["webhooks"])
-    else:
-        app.add_api_route(PATH, over_asgi(release.receive), methods=["POST"], name="receive", tags=["webhooks"])
-    app.openapi = cache(partial(openapi.document, app, settings.release))  # type: ignore[method-assign]  # FastAPI's way
-    app.add_middleware(WebhookMiddleware, gate=gate)
+    app.include_router(release.router if webhooks is None else openapi.router, tags=["webhooks"])
+    app.openapi = cache(partial(openapi.document, app, settings.release))  # type: ignore[method-assign]  # as FastAPI documents it
+    if webhooks is None:
+        app.add_middleware(WebhookMiddleware, intake=intake)
     if observers.metrics is not None:
         _measure(admission, observers.metrics, settings.release)
     if settings.docs:
@@ -77,7 +77,7 @@ def create_app(settings: WebSettings | None = None, observers: Observers[Webhook
 
 
 def prepare() -> tuple[WebSettings, Observers[WebhookRecord]]:
-    """Configures the log, and returns the settings from the environment, with the observers that they choose.
+    """Configures the log. Returns the settings from the environment, and the observers that they switch on.
 
     Raises ConfigurationError if the process cannot serve its release with these settings.
     """
@@ -104,7 +104,6 @@ def prepare() -> tuple[WebSettings, Observers[WebhookRecord]]:
 def _lifespan(
     release: ReleaseModule,
     observers: Observers[WebhookRecord],
-    door: CallbackDoor | None,
     exporting: AbstractContextManager[object],
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[Any]]:
     @asynccontextmanager
@@ -113,8 +112,6 @@ def _lifespan(
             async with release.lifespan(app) as state:
                 with observers.measuring():
                     yield state
-                if door is not None:
-                    door.stop()
 
     return lifespan
 

@@ -1,4 +1,4 @@
-"""Holds what releases and probes need of their process."""
+"""Holds the settings, counters and observers of one process."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,29 +7,28 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from app.billing.access import BillingAccess
-from app.composition import billing_access, send_limits
+from app.from_settings import billing_access, send_limits
 from app.settings import WebSettings, load_settings, load_worker_settings
-from app.sqs.limits import SendLimits
-from app.sqs.queue import QueueAddress
+from app.sqs.queue import QueueAddress, SendLimits
 from app.telemetry.record import ObserveCall, unobserved
-from app.web.gate.admission import Admission
+from app.web.admission import Admission
 
 if TYPE_CHECKING:
-    from app.web.callbacks import CallbackDoor
+    from app.web.webhooks import Webhooks
 
 
 @dataclass(frozen=True)
 class Service:
-    """The settings, counters and observers of one process. `door` is None unless webhooks need no ASGI (v11)."""
+    """The settings, counters and observers of one process. `webhooks` is None for a release under ASGI."""
 
     settings: WebSettings
     admission: Admission
     observe_calls: ObserveCall = unobserved
-    door: "CallbackDoor | None" = None
+    webhooks: "Webhooks | None" = None
 
     @classmethod
     def of(cls, app: FastAPI) -> "Service":
-        """Returns the service of `app`. If `create_app` has not made `app`, the environment has the settings."""
+        """Returns the service of `app`. If `create_app` did not make `app`, reads the settings from the environment."""
         if not hasattr(app.state, "service"):
             settings = load_settings()
             app.state.service = cls(settings, Admission(settings))
@@ -38,7 +37,7 @@ class Service:
 
     @cached_property
     def queue(self) -> QueueAddress:
-        """The address in APP_SQS_QUEUE_URL. Raises ConfigurationError if APP_SQS_QUEUE_URL is not set."""
+        """The queue's name and account. Raises ConfigurationError if APP_SQS_QUEUE_URL is not set."""
         return QueueAddress.at(self.settings.require_queue_url())
 
     def limits(self, connections: int = 10) -> SendLimits:

@@ -1,4 +1,4 @@
-"""Serves an ASGI app by uvicorn as people install it, with this project's signals and drain (v01 to v10)."""
+"""Serves an ASGI app (v01 to v10) with uvicorn, but handles signals and drains as this project's server does."""
 
 import asyncio
 import logging
@@ -34,7 +34,7 @@ class UvicornServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup sets it
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup sets SIG_IGN
             signal.signal(signal.SIGHUP, self.handle_exit)
         await super().startup(sockets)
         if self.started:
@@ -47,7 +47,7 @@ class UvicornServer(uvicorn.Server):
             delay = self._delay if sig == signal.SIGTERM else 0
             logger.info("Draining for {:g} s", delay)
             asyncio.get_running_loop().call_later(delay, self._stop)
-        elif sig != signal.SIGHUP:  # the terminal has closed, which is no reason to end at once
+        elif sig != signal.SIGHUP:  # a closed terminal (SIGHUP) is no reason to end at once
             logger.warning("Second signal: ending now")
             self.should_exit = self.force_exit = True
             for connection in list(self.server_state.connections):
