@@ -1,0 +1,125 @@
+"""Serves an application with uvicorn (v01 to v10), or with this project's server (later releases)."""
+
+import socket
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+from loguru import logger
+
+from app import open_files
+from app.errors import ConfigurationError, cannot_listen
+from app.server import listener
+from app.server.bridge import Bridge
+from app.server.limits import Limits
+from app.server.request import Exchange, Handler, Request
+from app.server.run import Server, Stop
+from app.settings import WebSettings
+from app.settings.text import http_url, shown
+from app.web.middleware import PATH
+from app.web.uvicorn_server import UvicornServer
+from app.web.webhooks import Webhooks
+
+# Number of file descriptors for everything except connections (from clients and to SQS), for example for the log.
+_RESERVED_FILES = 100
+# With a lower maximum, the service does not start, because it would close senders' connections to answer probes.
+_LEAST_CONNECTIONS = 32
+
+
+def serve(
+    app: FastAPI, settings: WebSettings, drain: Callable[[], None], webhooks: Webhooks | None, *, ours: bool = False
+) -> None:
+    """Serves `app` until a signal stops the process. Raises ConfigurationError if the address is not available.
+
+    `webhooks` handles webhooks without ASGI. If it is None, uvicorn serves all requests, unless `ours` is True: then,
+    this project's server does. Configure logging before the call. `drain` is called at the first signal, while the
+    process still listens.
+    """
+    listening = bind(settings)
+    host, port = listening.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # an address to open in a browser
+    started_as = f"{http_url(host, port)} with {settings.release.value} ({settings.release.version})"
+    if webhooks is None and not ours:
+        _serve_by_uvicorn(app, settings, drain, listening, started_as)
+        return
+    limits = Limits(
+        settings.head_timeout, settings.body_timeout, settings.keep_alive_timeout, max_connections(settings)
+    )
+    stop = Stop(drain, settings.drain_delay, settings.graceful_timeout)
+    Server(listening, limits, stop, started_as).run(
+        partial(app.router.lifespan_context, app), partial(routed, app, webhooks)
+    )
+
+
+def bind(settings: WebSettings) -> socket.socket:
+    """Returns a socket that listens on the configured address. Raises ConfigurationError if that is not possible."""
+    try:
+        return listener.bind(settings.host, settings.port)
+    except (OSError, UnicodeError) as error:
+        raise cannot_listen(shown(settings.host), settings.port, error) from None
+
+
+def max_connections(settings: WebSettings) -> int | None:
+    """Raises the process's limit of open files. Then returns the maximum number of connections, or None for no limit.
+
+    The maximum is the configured one, or less if the process may open fewer files. Raises ConfigurationError if that
+    would be too few to be useful.
+    """
+    files = open_files.raise_limit()
+    if files is None:
+        return settings.max_connections or None
+    reserved = _RESERVED_FILES + max(settings.sqs_max_connections or 0, 64)
+    needed = reserved + min(settings.max_connections or _LEAST_CONNECTIONS, _LEAST_CONNECTIONS)
+    if files < needed:
+        raise ConfigurationError(
+            f"ulimit -n {files}: allowed are {needed} or more open files, because the service reserves {reserved} for"
+            " everything except connections from clients"
+        )
+    return min(settings.max_connections or files, files - reserved)
+
+
+def routed(app: FastAPI, webhooks: Webhooks | None, state: Mapping[str, Any] | None) -> Handler:
+    """Returns a handler that passes webhooks to `webhooks`, if it is not None, and all other requests to `app`.
+
+    `state`: what the lifespan of `app` has yielded.
+    """
+    bridge = Bridge(app, state or {})
+    if webhooks is None:
+        return bridge
+    webhooks.begin(state or {})
+
+    def handle(request: Request) -> Exchange | None:
+        if request.path == PATH and request.method == "POST":
+            return webhooks(request)
+        return bridge(request)
+
+    return handle
+
+
+def uvicorn_config(app: FastAPI, settings: WebSettings) -> uvicorn.Config:
+    """Returns uvicorn's configuration. Its options do not depend on the environment."""
+    return uvicorn.Config(
+        app,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        workers=1,  # without this option, uvicorn would read WEB_CONCURRENCY
+        timeout_keep_alive=settings.keep_alive_timeout,
+        timeout_graceful_shutdown=settings.graceful_timeout,
+    )
+
+
+def _serve_by_uvicorn(
+    app: FastAPI, settings: WebSettings, drain: Callable[[], None], listening: socket.socket, started_as: str
+) -> None:
+    """Serves all requests with uvicorn. Logs a warning unless only this machine can connect to `listening`."""
+    if not listener.is_loopback(settings.host):
+        release = settings.release.value
+        logger.warning("{}: uvicorn lacks bounds that the newest release has: docs/history.md lists them", release)
+    open_files.raise_limit()
+    UvicornServer(uvicorn_config(app, settings), drain, settings.drain_delay, started_as).run(sockets=[listening])
