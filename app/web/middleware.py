@@ -7,38 +7,38 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import WebhookRefused
+from app.server import heads
 from app.telemetry.trace import current
-from app.web.gate.body import Body
-from app.web.gate.gate import Fields, Gate, refuse
+from app.web.admission import Permit
+from app.web.intake import Fields, Intake, refuse
 from app.web.problems import unexpected
-from app.web.server import heads
 
 PATH = "/webhooks/chargebee"
 
 
 class WebhookMiddleware:
-    """Passes a webhook to `app` if `gate` accepts it, and answers it if not. Passes all other requests to `app`.
+    """Passes a webhook to `app` if `intake` accepts it, otherwise answers it. Passes all other requests to `app`.
 
-    `app` answers the errors of a webhook that it handles, also those that its `receive` raises.
+    After a webhook has been passed to `app`, `app` itself answers errors, even those that `Body.receive` raises.
     """
 
-    def __init__(self, app: ASGIApp, gate: Gate) -> None:
+    def __init__(self, app: ASGIApp, intake: Intake) -> None:
         self.app = app
-        self.gate = gate
+        self.intake = intake
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] != PATH or scope["method"] != "POST":
             await self.app(scope, receive, send)
             return
-        scope["headers"] = list(scope["headers"])  # uvicorn appends trailers to its own list
-        if (response := self.gate.shed(fields := heads.fields(scope["headers"]))) is not None:
+        scope["headers"] = list(scope["headers"])  # a copy, because uvicorn appends trailers to its list
+        if (response := self.intake.shed(fields := heads.fields(scope["headers"]))) is not None:
             await response(scope, receive, send)
         else:
             await self._record(scope, receive, send, fields)
 
     async def _record(self, scope: Scope, receive: Receive, send: Send, fields: Fields) -> None:
-        gate = self.gate
-        record = scope.setdefault("state", {})["record"] = gate.begin(fields)
+        intake = self.intake
+        record = scope.setdefault("state", {})["record"] = intake.begin(fields)
         # This task, and the threads that it awaits, read the trace from `current`. A webhook without a trace sets None,
         # because the task of a pipelined request inherits the context of an earlier request.
         current.set(record.trace)
@@ -56,7 +56,7 @@ class WebhookMiddleware:
         except ClientDisconnect:
             pass  # the client has disconnected and reads no response
         except asyncio.CancelledError:
-            if (response := gate.stopped(record)) is None:
+            if (response := intake.stopped(record)) is None:
                 raise
             await response(scope, receive, send)
         except Exception:
@@ -64,18 +64,51 @@ class WebhookMiddleware:
             if not responding:
                 await unexpected()(scope, receive, send)
         finally:
-            gate.end(record)
+            intake.end(record)
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send, fields: Fields) -> None:
-        gate = self.gate
-        gate.authenticate(fields)
-        permit = gate.admit(fields)
+        intake = self.intake
+        permit = intake.head(fields)
 
         async def respond(message: Message) -> None:
             permit.release()  # a client that reads its response slowly occupies no permit
             await send(message)
 
         try:
-            await self.app(scope, Body(receive, permit, gate.limits).receive, respond)
+            await self.app(scope, Body(receive, permit, intake.limits.body_timeout).receive, respond)
         finally:
             permit.release()
+
+
+class Body:
+    """Receives the body of one webhook as ASGI messages, and enforces the limits on it.
+
+    FastAPI's own limit, `max_body_size`, would answer in text/plain, and would do so before authentication.
+    """
+
+    def __init__(self, receive: Receive, permit: Permit, timeout: float) -> None:
+        self._receive, self._permit = receive, permit
+        self._deadline = asyncio.get_running_loop().time() + timeout
+        self._unlimited = False  # becomes True when the body is complete or rejected
+
+    async def receive(self) -> Message:
+        """Returns the next ASGI message. Raises BodyTimeout, BodyTooLarge or Overloaded.
+
+        After such an error, later calls enforce no limits. They only receive the rest of the body.
+        """
+        if self._unlimited:
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                message = await self._receive()
+            more = message.get("more_body", False)
+            if message["type"] == "http.request":
+                self._permit.receive(len(message.get("body", b"")), more=more)
+        except TimeoutError:
+            self._unlimited = True
+            raise self._permit.too_late() from None
+        except WebhookRefused:
+            self._unlimited = True
+            raise
+        self._unlimited = not more
+        return message

@@ -5,16 +5,24 @@ These are the schema of the body, the error responses, and Basic authentication.
 
 from typing import Any, NamedTuple
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, ConfigDict
 from pydantic.json_schema import models_json_schema
 
 from app.events import Event, UnwantedEvent
 from app.settings import Release
+from app.web.answers import Answer
 from app.web.middleware import PATH
 
+router = APIRouter()
 _REF = "#/components/schemas/{model}"
+
+
+@router.post(PATH)
+async def receive() -> Answer:
+    """Documents the webhook of a release that handles webhooks without FastAPI. No request reaches this handler."""
+    raise RuntimeError("This release handles webhooks without FastAPI, under `python -m app web`")
 
 
 class Problem(BaseModel):

@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from app import errors
 from app.errors import BodyTooLarge, InvalidEvent, WebhookRefused
-from app.web.server.connections import LINGER_SECONDS
+from app.server.limits import LINGER_SECONDS
 
 # The body of a 404 or 405 repeats at most this many characters of the requested path.
 LONGEST_PATH = 200
@@ -53,10 +53,10 @@ REFUSALS: dict[type[WebhookRefused], Refusal] = {
 
 
 class ProblemResponse(JSONResponse):
-    """A response that contains a problem document of RFC 9457. `Refusal` explains `linger`.
+    """A response with a problem document of RFC 9457. `linger`: closes after the request's body, or LINGER_SECONDS.
 
-    `unread`: the application has not read the body. If the request's head makes the server close the connection, the
-    response lingers, too.
+    `unread`: the application has not read the body, so the response also lingers if the request's head makes the server
+    close the connection.
     """
 
     media_type = "application/problem+json"
@@ -100,7 +100,7 @@ def _closes(scope: Scope) -> bool:
 
 
 def problem(error: WebhookRefused, *, complete: bool = False) -> ProblemResponse:
-    """Returns the response to a webhook that the service rejects because of `error`. `complete`: see `gate.refuse`."""
+    """Returns the response to a webhook that `error` rejects. `complete`: the whole body has arrived."""
     refusal = REFUSALS[type(error)]
     linger = error.unread if isinstance(error, BodyTooLarge) else refusal.linger
     extra: dict[str, Any] = {"errors": error.errors} if isinstance(error, InvalidEvent) else {}

@@ -1,6 +1,7 @@
 """What the middleware does with a webhook, and with everything else."""
 
 import asyncio
+import base64
 import traceback
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,8 +18,8 @@ from app.settings import Release, WebSettings
 from app.telemetry.logging import log_webhook
 from app.telemetry.observers import Observers
 from app.web import releases
-from app.web.gate.admission import Admission
-from app.web.gate.gate import Gate
+from app.web.admission import Admission
+from app.web.intake import Intake
 from app.web.main import create_app
 from app.web.middleware import PATH, WebhookMiddleware
 from profiles.instruments import PROFILE, wrapped
@@ -27,6 +28,7 @@ from tests.harness.service import ASGI
 pytestmark = pytest.mark.anyio
 
 AUTH = ("user", "password")
+AUTHORIZATION = b"Basic " + base64.b64encode(":".join(AUTH).encode())
 SETTINGS = WebSettings.model_validate(
     {"basic_auth_username": AUTH[0], "basic_auth_password": AUTH[1], "sqs_queue_url": "http://127.0.0.1/1/q"}
 )
@@ -40,21 +42,21 @@ def _client(app: ASGIApp) -> httpx.AsyncClient:
 
 
 def _middleware(app: ASGIApp, admission: Admission | None = None) -> WebhookMiddleware:
-    return WebhookMiddleware(app, Gate(SETTINGS, admission or Admission(SETTINGS), Observers(), log_webhook))
+    return WebhookMiddleware(app, Intake(SETTINGS, admission or Admission(SETTINGS), Observers(), log_webhook))
 
 
 async def test_a_fault_while_admitting_keeps_no_permit() -> None:
     """Even after an unexpected exception, the webhook does not count as in flight."""
     admission = Admission(SETTINGS)
-    gate = Gate(SETTINGS, admission, Observers(), log_webhook)
+    intake = Intake(SETTINGS, admission, Observers(), log_webhook)
     with pytest.raises(ValueError, match="invalid literal"):
-        gate.admit({b"content-length": b"many"})
+        intake.head({b"authorization": AUTHORIZATION, b"content-length": b"many"})
     assert admission.in_flight == 0
 
 
 @pytest.mark.parametrize("release", [Release.V07_SYNC_HANDLER, Release.V10_LEAN_CLIENT])
 async def test_everything_else_goes_to_fastapi(release: Release) -> None:
-    """FastAPI answers probes, 404 and 405; the gate answers 401."""
+    """FastAPI answers probes, 404 and 405; the middleware answers 401."""
     settings = SETTINGS.model_copy(update={"release": release})
     async with _client(create_app(settings)) as client:
         answers = [
