@@ -5,7 +5,8 @@ https://apidocs.chargebee.com/docs/api/invoices. Chargebee extends enumerations 
 plain strings. The models allow all other fields, and ignore them.
 """
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -15,21 +16,21 @@ from app.validation_errors import is_no_json, refuse, refuse_constants
 
 PENDING_INVOICE_CREATED = "pending_invoice_created"
 
-EventId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
+EVENT_ID = r"[A-Za-z0-9_-]{1,40}"
 # EventType and ApiVersion become SQS message attributes, which may not be empty or contain control characters.
-EventType = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
-ApiVersion = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,20}$")]
-# Chargebee documents the ids of customers and invoices as "string, max chars=50".
-CustomerId = Annotated[str, Field(min_length=1, max_length=50)]
+EVENT_TYPE, API_VERSION = r"[A-Za-z0-9_.-]{1,100}", r"[A-Za-z0-9_.-]{1,20}"
 # An invoice's id becomes a segment of a URL's path. Control characters, or an id of only dots, would change the path.
-InvoiceId = Annotated[
-    str, Field(min_length=1, max_length=50, pattern=r"^[^\x00-\x1f\x7f]*[^.\x00-\x1f\x7f][^\x00-\x1f\x7f]*$")
-]
+INVOICE_ID = r"[^\x00-\x1f\x7f]*[^.\x00-\x1f\x7f][^\x00-\x1f\x7f]*"
+LONGEST_ID = 50  # Chargebee documents ids of customers, subscriptions and invoices as "string, max chars=50"
+EventId = Annotated[str, Field(pattern=f"^{EVENT_ID}$")]
+EventType = Annotated[str, Field(pattern=f"^{EVENT_TYPE}$")]
+ApiVersion = Annotated[str, Field(pattern=f"^{API_VERSION}$")]
+CustomerId = Annotated[str, Field(min_length=1, max_length=LONGEST_ID)]
+InvoiceId = Annotated[str, Field(min_length=1, max_length=LONGEST_ID, pattern=f"^{INVOICE_ID}$")]
 # DynamoDB's numbers have at most 38 digits.
 MOST_VERSION = 10**38 - 1
 MinorUnits = Annotated[int, Field(description="An amount in the currency's minor units (cents).")]
 UnixSeconds = Annotated[int, Field(ge=0)]
-LONGEST_ID = 50  # of customers, subscriptions and invoices
 
 
 class _Open(BaseModel):
@@ -45,7 +46,7 @@ class LineItem(_Open):
     """A line item of an invoice, with the fields that Chargebee always sends.
 
     `subscription_id` and `customer_id` are not validated, because the service accepts an event without valid ones:
-    see `valid_id`. In an account hierarchy, the customer of a line may be another one than that of the invoice.
+    see `valid_id`. In an account hierarchy, the customer of a line may differ from the customer of the invoice.
     """
 
     date_from: UnixSeconds
@@ -72,7 +73,7 @@ class Invoice(_Open):
     term_finalized: bool
     is_gifted: bool
     line_items: Annotated[list[LineItem], FailFast()] = []
-    # `subscription_id` is not validated, like that of a line. An invoice of several subscriptions has none.
+    # `subscription_id` is not validated, as in LineItem. An invoice of several subscriptions has none.
     subscription_id: Any = None
     # `line_items_next_offset` is present if Chargebee has left out some line items.
     line_items_next_offset: Any = None
@@ -116,6 +117,16 @@ class Envelope(_Open):
     def is_retry(self) -> bool:
         return self.webhooks is not None
 
+    @property
+    def customer_id(self) -> str | None:
+        """The customer of the invoice, or None if the event has no invoice. Events with one override this."""
+        return None
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether the event has an invoice with more line items than the event contains."""
+        return False
+
 
 class UnwantedEvent(Envelope):
     """An event with invalid content, whose type is not in APP_EVENT_TYPES. Its content is any JSON object."""
@@ -133,6 +144,37 @@ class Event(Envelope):
         if self.event_type == PENDING_INVOICE_CREATED and self.content.invoice is None:
             raise PydanticCustomError("missing_invoice", "A pending_invoice_created event needs content.invoice")
         return self
+
+    @property
+    def customer_id(self) -> str | None:
+        return self.content.invoice.customer_id if self.content.invoice is not None else None
+
+    @property
+    def is_truncated(self) -> bool:
+        return self.content.invoice is not None and self.content.invoice.is_truncated
+
+
+class WebhookEvent(Protocol):
+    """Defines what the web process needs of an event. Event and UnwantedEvent have all of it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def event_type(self) -> str: ...
+    @property
+    def api_version(self) -> str: ...
+    @property
+    def occurred_at(self) -> int: ...
+    @property
+    def is_retry(self) -> bool: ...
+    @property
+    def customer_id(self) -> str | None: ...
+    @property
+    def is_truncated(self) -> bool: ...
+
+
+# The type of functions that return the event in a body, such as `parse_event`.
+ParseEvent = Callable[[bytes, frozenset[str]], WebhookEvent]
 
 
 def parse_event(body: bytes, wanted: frozenset[str]) -> Event | UnwantedEvent:

@@ -16,10 +16,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, FastAPI, Request
 from loguru import logger
 
-from app.billing.blocking import BlockingClients, build_clients
 from app.billing.charge_items import ASIDE, CHARGE, USAGE, charge_key, snapshot
 from app.billing.charges import Billable, between, idempotency_key, without
 from app.billing.coverage import Coverage, coverages, covering, why_left_alone
+from app.billing.inline_clients import BlockingClients, build_clients
 from app.billing.references import described
 from app.billing.selection import Selection, Selector
 from app.clock import now_seconds

@@ -25,6 +25,7 @@ router = APIRouter()
 async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, NativeQueue]]:
     service = Service.of(app)
     async with open_queue(service.queue, service.limits(CONNECTIONS), service.observe_calls) as queue:
+        await queue.warm()
         yield {"queue": queue}
 
 

@@ -29,6 +29,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, GroupCommit]]:
         open_queue(service.queue, service.limits(CONNECTIONS)) as queue,
         open_group_commit(queue, service.limits(), service.observe_calls) as group_commit,
     ):
+        await queue.warm()
         yield {"queue": group_commit}
 
 

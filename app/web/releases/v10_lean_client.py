@@ -28,6 +28,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, GroupCommit]]:
         open_lean(service.queue, service.limits()) as queue,
         open_group_commit(queue, service.limits(), service.observe_calls) as group_commit,
     ):
+        await queue.warm()
         yield {"queue": group_commit}
 
 
