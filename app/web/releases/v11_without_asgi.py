@@ -1,8 +1,8 @@
 """1.4.0: a webhook without ASGI.
 
-Problem: the largest part of a webhook's CPU time is the scope, the task, the coroutines and the messages of ASGI.
+Problem: the largest part of a webhook's CPU time goes into ASGI: its scope, task, coroutines and messages.
 Change: the server's protocol calls `receive` when the body is complete; group commit's callback writes the response.
-Cost: a second door has to keep the contract of the first; FastAPI's dependencies and middleware do not apply.
+Cost: a second path for webhooks has to keep the contract; FastAPI's dependencies and middleware do not apply to it.
 """
 
 from collections.abc import AsyncIterator
@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
+from app.events import parse_event
 from app.sqs.group_commit import GroupCommit, open_group_commit
 from app.sqs.lean import open_lean
 from app.sqs.message import to_message
@@ -28,11 +29,12 @@ async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, GroupCommit]]:
         open_lean(service.queue, service.limits()) as queue,
         open_group_commit(queue, service.limits(), service.observe_calls) as group_commit,
     ):
+        await queue.warm()
         yield {"queue": group_commit}
 
 
 def receive(webhook: Webhook) -> None:
-    event = webhook.read_event()
+    event = webhook.read_event(parse_event)
     if event is None:
         webhook.ignored()
         return
