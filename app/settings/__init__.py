@@ -9,10 +9,10 @@ import os
 from typing import Any
 
 from app.settings.process import ProcessSettings
-from app.settings.release import NEWEST, Release
+from app.settings.release_names import NEWEST, Release
 from app.settings.text import read, variable
-from app.settings.web import CREDENTIALS, WebSettings
-from app.settings.worker import WorkerSettings
+from app.settings.web_settings import CREDENTIALS, WebSettings
+from app.settings.worker_settings import WorkerSettings
 
 __all__ = [
     "ALL",
@@ -25,7 +25,7 @@ __all__ = [
     "load_worker_settings",
 ]
 
-ALL = (WebSettings, WorkerSettings)  # a variable is unknown if it is in none of them
+ALL = (WebSettings, WorkerSettings)  # a variable that neither class has is unknown
 
 
 def load_settings() -> WebSettings:

@@ -33,7 +33,7 @@ class ProcessSettings(BaseSettings):
         env_prefix="APP_", frozen=True, extra="forbid", env_ignore_empty=True, hide_input_in_errors=True
     )
 
-    host: str = Field("127.0.0.1", description="Address on which the process listens. In a container, set 0.0.0.0.")
+    host: str = Field("127.0.0.1", description="Address on which the process listens. The image sets 0.0.0.0.")
     port: int = Field(8000, ge=0, le=65535, description="Port on which the process listens; 0 picks a free port.")
     sqs_queue_url: QueueUrl | None = Field(
         None,

@@ -71,7 +71,7 @@ class WorkerSettings(ProcessSettings):
     @field_validator("chargebee_api_key")
     @classmethod
     def _require_plain(cls, key: SecretStr | None) -> SecretStr | None:
-        """Raises ValueError for a key that Chargebee cannot know, such as one with the line break of its file."""
+        """Raises ValueError if `key` has a character that no key has, for example a line break at the end."""
         if key is not None and not re.fullmatch("[!-~]+", key.get_secret_value()):
             raise ValueError("not a key")
         return key

@@ -1,4 +1,4 @@
-"""Lists the releases of the optimisation history, the values of APP_RELEASE, with the facts that they state."""
+"""Lists the releases, of which APP_RELEASE selects one, and reads the facts that each release's module states."""
 
 import ast
 from enum import StrEnum
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 _MODULES = Path(__file__).parents[1] / "web" / "releases"
-# What a release states about itself, with the value if it states nothing.
+# The facts that a release's module may state about the release, with their defaults.
 FACTS: dict[str, Any] = {
     "VERSION": None,  # in CHANGELOG.md
-    "ENQUEUES": True,  # it sends events to SQS; otherwise, it does the billing work itself
-    "CLIENT": None,  # of SQS: the AWS SDK's, built `per request` or `shared` by them, or this project's `lean` one
+    "ENQUEUES": True,  # True: it sends events to SQS; False: it does the billing work itself
+    "CLIENT": None,  # the client of SQS: the AWS SDK's (`per request` or `shared`), or this project's (`lean`)
     "TOKENS": None,  # threads for blocking work; None if the release needs none
     "CONNECTIONS": None,  # in the pool of the AWS SDK's client
     "SERVER": "uvicorn",  # or `ours`, which calls `receive` without ASGI
@@ -32,6 +32,7 @@ class Release(StrEnum):
     V09_GROUP_COMMIT = "v09_group_commit"
     V10_LEAN_CLIENT = "v10_lean_client"
     V11_WITHOUT_ASGI = "v11_without_asgi"
+    V12_LEAN_MODEL = "v12_lean_model"
 
     @classmethod
     def _missing_(cls, value: object) -> "Release | None":
@@ -39,7 +40,7 @@ class Release(StrEnum):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The value of each of FACTS. Reads the module's source, because an import would load its libraries."""
+        """The release's values of FACTS. Reads them from the source, because an import would load many libraries."""
         return _facts(self.value)
 
     @property
@@ -49,12 +50,12 @@ class Release(StrEnum):
 
     @property
     def enqueues(self) -> bool:
-        """True if the release sends wanted events to SQS before it answers 200. v01 does the billing work instead."""
+        """True if the release sends events to SQS before it answers 200. v01 does the billing work instead."""
         return bool(self.facts["ENQUEUES"])
 
     @property
     def accepted(self) -> str:
-        """The `status` in the JSON body of the 200 response to a wanted event: `queued` or, for v01, `processed`."""
+        """The `status` in the body of the 200 for an event of APP_EVENT_TYPES: `queued`, or `processed` for v01."""
         return "queued" if self.enqueues else "processed"
 
     @property
@@ -64,7 +65,7 @@ class Release(StrEnum):
 
     @property
     def direct(self) -> bool:
-        """True if the release cannot use a proxy for SQS. Behind a proxy, `python -m app web` then does not start."""
+        """True if the release cannot use a proxy for SQS, so that `python -m app web` does not start behind a proxy."""
         return bool(self.facts["CLIENT"] == "lean")
 
     @property

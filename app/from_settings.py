@@ -2,8 +2,8 @@
 
 from app.billing.access import BillingAccess
 from app.settings import WebSettings, WorkerSettings
-from app.settings.web import BODY_BYTES, KIB, MIB
-from app.sqs.limits import SendLimits
+from app.settings.web_settings import BODY_BYTES, KIB, MIB
+from app.sqs.queue import SendLimits
 
 
 def billing_access(settings: WorkerSettings) -> BillingAccess:
@@ -27,6 +27,6 @@ def billing_access(settings: WorkerSettings) -> BillingAccess:
 
 def send_limits(settings: WebSettings, connections: int = 10) -> SendLimits:
     """Returns the limits for clients that send to APP_SQS_QUEUE_URL. `connections`: for the clients of the AWS SDK."""
-    batch_bytes = MIB if settings.max_body_bytes > BODY_BYTES else 256 * KIB  # of a queue that takes such a body
+    batch_bytes = MIB if settings.max_body_bytes > BODY_BYTES else 256 * KIB  # a queue for longer bodies allows 1 MiB
     connections = settings.sqs_max_connections or connections
-    return SendLimits(settings.sqs_timeout, connections, settings.sqs_batches, batch_bytes)
+    return SendLimits(settings.sqs_timeout, connections, settings.sqs_batches, call_bytes=batch_bytes)

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from app.composition import send_limits
+from app.from_settings import send_limits
 from app.settings import Release, WebSettings
-from app.settings.release import FACTS
+from app.settings.release_names import FACTS
 from app.web import releases
 
 

@@ -8,7 +8,7 @@ from pydantic.config import JsonDict
 
 from app.errors import ConfigurationError
 from app.settings.process import ProcessSettings
-from app.settings.release import NEWEST, Release
+from app.settings.release_names import NEWEST, Release
 
 KIB, MIB = 1024, 1024 * 1024
 BODY_BYTES = 245_760
@@ -20,13 +20,11 @@ CREDENTIALS = (
     "basic_auth_previous_username",
     "basic_auth_previous_password",
 )
-# RFC 7617 forbids control characters, such as a line break at the end of a Secret. A surrogate stands for a byte that
-# is not UTF-8.
+# RFC 7617 forbids control characters, such as a line break at the end of a Secret. In `os.environ`, a surrogate stands
+# for a byte that is not UTF-8.
 _UNSENDABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
-_PASSWORD: JsonDict = {"allowed": "any UTF-8 text without control characters, neither empty nor only spaces"}
-_USERNAME: JsonDict = {
-    "allowed": "any UTF-8 text without a colon and control characters, neither empty nor only spaces"
-}
+_PASSWORD: JsonDict = {"allowed": "UTF-8 text without control characters, not blank"}
+_USERNAME: JsonDict = {"allowed": "UTF-8 text without colon and control characters, not blank"}
 
 
 class WebSettings(ProcessSettings):
@@ -34,11 +32,11 @@ class WebSettings(ProcessSettings):
     max_connections: int = Field(
         8192,
         ge=0,
-        description="Maximum open connections (from v11 on); above it, the service closes the connection that has been"
+        description="Maximum open connections (from 1.4.0 on); above it, the service closes the one that has been"
         " idle longest. 0: no limit.",
     )
     head_timeout: float = Field(
-        10.0, gt=0, le=300, description="Maximum seconds until a request's complete head has arrived (from v11 on)."
+        10.0, gt=0, le=300, description="Maximum seconds until a request's complete head has arrived (from 1.4.0 on)."
     )
     keep_alive_timeout: int = Field(
         65,
@@ -63,12 +61,12 @@ class WebSettings(ProcessSettings):
     )
     basic_auth_previous_username: str | None = Field(
         None,
-        description="User name of the previous credentials, which the service also accepts during a rotation.",
+        description="Previous user name, which the service also accepts during a rotation.",
         json_schema_extra=_USERNAME,
     )
     basic_auth_previous_password: SecretStr | None = Field(
         None,
-        description="Password of the previous credentials, which the service also accepts during a rotation.",
+        description="Previous password, which the service also accepts during a rotation.",
         json_schema_extra=_PASSWORD,
     )
     max_body_bytes: int = Field(
@@ -86,7 +84,7 @@ class WebSettings(ProcessSettings):
         ge=0,
         le=300,
         description=(
-            "Maximum expected wait for a response in seconds; while the expected wait is longer, the service answers"
+            "Maximum expected wait for a response in seconds; while it is longer, the service answers"
             " 503 to new webhooks. 0: no limit (`make run` sets 0 for v01 to v07)."
         ),
     )
@@ -102,13 +100,17 @@ class WebSettings(ProcessSettings):
         ),
     )
     sqs_batches: int = Field(
-        4, ge=1, le=64, description="Maximum SendMessageBatch calls in flight (from v09 on); always 1 on a FIFO queue."
+        4,
+        ge=1,
+        le=64,
+        description="Maximum SendMessageBatch calls in flight (from v09 on). Up to 16 may be in flight if the further"
+        " ones begin with a full batch. On a FIFO queue, there is always one.",
     )
     threadpool_tokens: int | None = Field(
         None,
         ge=1,
         le=1000,
-        description="Maximum threads for blocking work (v01 to v07). Not set: TOKENS of the release.",
+        description="Maximum threads for blocking work (v01 to v07). Not set: the release's TOKENS.",
     )
     sqs_max_connections: int | None = Field(
         None,
