@@ -1,8 +1,8 @@
 """Implements group commit: sends messages that wait at the same time to SQS in one SendMessageBatch.
 
-The number of calls in flight is limited: each call takes a slot. If a slot is free, group commit sends a message at
-once, without a timer, and so adds no latency. If all slots are taken, messages wait, and the next free slot sends up to
-ten of them together.
+If fewer calls are in flight than there are slots, group commit sends a message at once, without a timer, and so adds no
+latency. Otherwise, messages wait for a free slot, and one call then sends up to ten of them together. If SQS is so slow
+that the waiting messages fill a whole call, this call needs no slot, up to a second limit (`full_calls`).
 """
 
 import asyncio
@@ -14,10 +14,9 @@ from functools import partial
 from time import perf_counter
 
 from app.errors import WebhookRefused
-from app.sqs.limits import SendLimits
 from app.sqs.message import Message, traceparents
 from app.sqs.pending import OnSettled, Pending, PendingSend, resolve, too_late
-from app.sqs.queue import BatchQueue, BatchRefused, refusal
+from app.sqs.queue import BatchQueue, BatchRefused, SendLimits, refusal
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
 
 # Maximum number of messages in one SendMessageBatch, which is SQS's limit.
@@ -27,16 +26,18 @@ LEAST_SHARE = 0.1
 
 
 class GroupCommit:
-    """A queue that sends messages in batches. The gate limits how many webhooks, and so how many messages, can wait."""
+    """A queue that sends messages in batches. `Admission` limits how many webhooks, and so how many messages, wait."""
 
     def __init__(self, queue: BatchQueue, limits: SendLimits, observe: ObserveCall) -> None:
         self._queue = queue
         self._observe = observe
         self.fifo = queue.fifo
         self._slots = 1 if queue.fifo else limits.calls
+        self._most_calls = 1 if queue.fifo else max(limits.calls, limits.full_calls)
         self._max_bytes = limits.call_bytes
         self._deadline = limits.deadline
         self._waiting: deque[PendingSend] = deque()
+        self._waiting_bytes = 0
         self._pending = Pending(self._expire)
         self._sending: set[asyncio.Task[None]] = set()
 
@@ -62,8 +63,9 @@ class GroupCommit:
         pending = PendingSend(message, asyncio.get_running_loop().time() + self._deadline)
         self._pending.add(pending, on_settled)
         self._waiting.append(pending)
-        if len(self._sending) < self._slots:
-            self._fill_slots()
+        self._waiting_bytes += message.size
+        if self._may_call():
+            self._begin_calls()
 
     async def close(self, seconds: float) -> None:
         """Sends the waiting messages for at most `seconds`. Then rejects the remaining ones with QueueUnavailable."""
@@ -79,16 +81,24 @@ class GroupCommit:
         self._pending.close()
 
     def _expire(self, pending: PendingSend) -> None:
-        """Rejects a message whose deadline has passed or is too close. A call to SQS that contains it continues."""
+        """Rejects a message whose deadline has passed or is too close. If a call contains it, the call continues."""
         if not pending.in_call:
             # `remove` takes constant time, because the message with the earliest deadline is the first one that waits.
             self._waiting.remove(pending)
+            self._waiting_bytes -= pending.message.size
         self._pending.settle(pending, too_late("Timeout", sent=pending.in_call))
 
-    def _fill_slots(self) -> None:
+    def _may_call(self) -> bool:
+        """Returns whether a call may begin now, because a slot is free, or because the messages fill a batch."""
+        if len(self._sending) < self._slots:
+            return True
+        full = len(self._waiting) >= MAX_ENTRIES or self._waiting_bytes > self._max_bytes
+        return full and len(self._sending) < self._most_calls
+
+    def _begin_calls(self) -> None:
         self._drop_late()
-        while self._waiting and len(self._sending) < self._slots:
-            # A context of its own, because `on_settled` must not see the trace of the webhook that has filled the slot.
+        while self._waiting and self._may_call():
+            # A context of its own, because `on_settled` must not see the trace of the webhook that has begun the call.
             task = asyncio.create_task(self._send(self._take()), context=Context())
             self._sending.add(task)
             task.add_done_callback(self._free_slot)
@@ -111,10 +121,10 @@ class GroupCommit:
 
     def _free_slot(self, task: "asyncio.Task[None]") -> None:
         self._sending.discard(task)
-        self._fill_slots()
+        self._begin_calls()
 
     def _take(self) -> list[PendingSend]:
-        """Removes from the waiting messages those that fit into one call, oldest first, and returns them."""
+        """Removes and returns the oldest waiting messages, as many as fit into one call."""
         batch: list[PendingSend] = []
         size = 0
         while self._waiting and len(batch) < MAX_ENTRIES:
@@ -123,6 +133,7 @@ class GroupCommit:
                 break
             batch.append(self._waiting.popleft())
             batch[-1].in_call = True
+        self._waiting_bytes -= sum(pending.message.size for pending in batch)
         return batch
 
     async def _send(self, batch: list[PendingSend]) -> None:
@@ -146,6 +157,8 @@ class GroupCommit:
             len(batch),
             sum(message.size for message in messages),
             [latest - pending.deadline for pending in batch],
+            in_flight=len(self._sending),
+            last=int(len(self._sending) == self._most_calls),
             traceparents=traceparents(messages),
         )
         try:

@@ -10,7 +10,7 @@ OnSettled = Callable[[WebhookRefused | None], None]
 
 
 class PendingSend:
-    """One message, which is settled at the latest at `deadline`, a time of the event loop's clock."""
+    """One message. `deadline`: the latest time, on the event loop's clock, at which the message gets its outcome."""
 
     __slots__ = ("deadline", "in_call", "message")
 
@@ -56,11 +56,13 @@ class Pending:
 
     def _check(self) -> None:
         now = asyncio.get_running_loop().time()
-        while (oldest := next(iter(self._sends), None)) is not None and oldest.deadline <= now:
-            self._expire(oldest)
-        self._timer = None
-        if oldest is not None:
-            self._watch(oldest)
+        try:
+            while (oldest := next(iter(self._sends), None)) is not None and oldest.deadline <= now:
+                self._expire(oldest)
+        finally:  # even if a caller raises an exception, the other messages need the timer
+            self._timer = None
+            if (oldest := next(iter(self._sends), None)) is not None:
+                self._watch(oldest)
 
 
 def resolve(sent: "asyncio.Future[None]", refused: WebhookRefused | None) -> None:
@@ -71,7 +73,7 @@ def resolve(sent: "asyncio.Future[None]", refused: WebhookRefused | None) -> Non
         sent.set_result(None)
     else:
         sent.set_exception(refused)
-        sent.exception()  # marks it as retrieved, because a cancelled caller never retrieves it
+        sent.exception()  # marks it as retrieved: the caller may be cancelled before it does so
 
 
 def too_late(cause: str, *, sent: bool) -> QueueUnavailable:

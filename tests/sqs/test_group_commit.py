@@ -10,11 +10,10 @@ import pytest
 
 from app.errors import InvalidEvent, QueueUnavailable
 from app.sqs.group_commit import GroupCommit, open_group_commit
-from app.sqs.limits import SendLimits
 from app.sqs.message import Message
-from app.sqs.native import client_config, open_queue
+from app.sqs.native import native_options, open_queue
 from app.sqs.pending import PendingSend
-from app.sqs.queue import QueueAddress
+from app.sqs.queue import QueueAddress, SendLimits
 from tests.harness.sqs_stand_in import MIB, Call, Failure, SqsStandIn
 
 pytestmark = pytest.mark.anyio
@@ -56,7 +55,7 @@ async def test_an_idle_service_sends_at_once(sqs: SqsStandIn) -> None:
 async def test_ten_that_wait_leave_in_one_call(sqs: SqsStandIn) -> None:
     """Ten waiting webhooks leave together when a slot becomes free. The eleventh waits for the next slot."""
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, calls=4) as group:
+    async with group_commit(sqs, calls=4, full_calls=4) as group:
         first = await send(group, "1", "2", "3", "4")
         await wait_for(sqs, 4)
         later = await send(group, *(f"later {number}" for number in range(11)))
@@ -69,15 +68,47 @@ async def test_ten_that_wait_leave_in_one_call(sqs: SqsStandIn) -> None:
     assert len(batches(sqs)) == 6
 
 
+async def test_a_full_batch_needs_no_slot(sqs: SqsStandIn) -> None:
+    """With all slots taken, a call begins only when ten webhooks wait, and only up to the maximum of calls."""
+    sqs.hold("SendMessageBatch")
+    async with group_commit(sqs, calls=2, full_calls=4) as group:
+        tasks = await send(group, "1", "2", *map(str, range(100, 109)))
+        await wait_for(sqs, 2)
+        assert [len(batch) for batch in batches(sqs)] == [1, 1]
+        tasks += await send(group, "109")
+        await wait_for(sqs, 3)
+        tasks += await send(group, *map(str, range(200, 220)))
+        await wait_for(sqs, 4)
+        assert [len(batch) for batch in batches(sqs)] == [1, 1, 10, 10]
+        sqs.release()
+        await asyncio.gather(*tasks)
+    assert batches(sqs)[2] == [str(number) for number in range(100, 110)]
+    assert len(sqs.messages) == 32
+
+
+async def test_a_full_batch_of_bytes_needs_no_slot(sqs: SqsStandIn) -> None:
+    """Few long messages fill a call as well."""
+    sqs.hold("SendMessageBatch")
+    async with group_commit(sqs, calls=1, call_bytes=1000) as group:
+        tasks = await send(group, "1", "2" * 600)
+        await wait_for(sqs, 1)
+        tasks += await send(group, "3" * 600)
+        await wait_for(sqs, 2)
+        assert [[body[0] for body in batch] for batch in batches(sqs)] == [["1"], ["2"]]
+        sqs.release()
+        await asyncio.gather(*tasks)
+    assert [batch[0][0] for batch in batches(sqs)] == ["1", "2", "3"]
+
+
 async def test_fifo_sends_one_batch_at_a_time(sqs: SqsStandIn) -> None:
     """Two at once could change the order."""
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, fifo=True, calls=4) as group:
-        tasks = await send(group, "a", "b", "c")
+        tasks = await send(group, "a", *"bcdefghijkl")
         await wait_for(sqs, 1)
         sqs.release()
         await asyncio.gather(*tasks)
-    assert batches(sqs) == [["a"], ["b", "c"]]
+    assert batches(sqs) == [["a"], [*"bcdefghijk"], ["l"]]
 
 
 async def test_a_failed_entry_fails_its_own_caller(sqs: SqsStandIn) -> None:
@@ -189,8 +220,8 @@ async def test_a_call_goes_on_for_the_younger_ones(sqs: SqsStandIn) -> None:
 
 async def test_connecting_has_a_part_of_the_time() -> None:
     """A connection attempt without an answer is repeated: all attempts fit into the deadline."""
-    config = client_config(SendLimits(deadline=6))
-    assert config.connect_timeout * config.retries["total_max_attempts"] == 6
+    options = native_options(SendLimits(deadline=6))
+    assert options["connect_timeout"] * options["retries"]["total_max_attempts"] == 6
 
 
 async def test_closing_while_a_batch_is_tried_one_by_one(sqs: SqsStandIn) -> None:
@@ -264,7 +295,7 @@ async def test_a_caller_that_leaves_is_still_sent(sqs: SqsStandIn) -> None:
 async def test_closing_flushes(sqs: SqsStandIn) -> None:
     """Closing first sends the messages that are waiting."""
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, calls=1) as group:
+    async with group_commit(sqs, calls=1, full_calls=1) as group:
         tasks = await send(group, *(str(number) for number in range(25)))
         await wait_for(sqs, 1)
         sqs.release()
@@ -290,7 +321,7 @@ async def test_batches_keep_within_the_sum(sqs: SqsStandIn) -> None:
     sizes = [MIB - 60, 400_000, 400_000, 400_000, 10, MIB - 60, 10, 10]
     bodies = [f"{number}".ljust(size, "x") for number, size in enumerate(sizes)]
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, calls=1, call_bytes=MIB) as group:
+    async with group_commit(sqs, calls=1, full_calls=1, call_bytes=MIB) as group:
         [first] = await send(group, "first")
         await wait_for(sqs, 1)
         tasks = await send(group, *bodies)
@@ -345,7 +376,7 @@ async def test_one_timer_for_all_deadlines(sqs: SqsStandIn, monkeypatch: pytest.
         return type(loop).call_at(loop, when, *arguments, **options)
 
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, calls=1, deadline=1) as group:
+    async with group_commit(sqs, calls=1, full_calls=1, deadline=1) as group:
         [first] = await send(group, "first")
         await wait_for(sqs, 1)
         monkeypatch.setattr(loop, "call_at", call_at)
