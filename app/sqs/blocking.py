@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -20,9 +19,9 @@ from app.sqs.failures import (
     retries_of,
     without_tracebacks,
 )
-from app.sqs.limits import SendLimits
 from app.sqs.message import Message, traceparents
-from app.sqs.queue import QueueAddress, refusal
+from app.sqs.queue import QueueAddress, SendLimits, refusal
+from app.sqs.sdk_calls import Recorded, client_options
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
 
 if TYPE_CHECKING:
@@ -47,9 +46,9 @@ class BlockingQueue:
 
     @staticmethod
     def warm(address: QueueAddress, limits: SendLimits) -> None:
-        """Builds a client and discards it, because building one makes botocore cache its models.
+        """Builds a client and discards it, so that botocore caches its models before the first webhook.
 
-        Logs a warning if the source of the credentials fails. It may work when the first webhook arrives.
+        If the source of the credentials fails, only logs a warning, because the source may work again later.
         """
         try:
             build_queue(address, limits)
@@ -83,14 +82,10 @@ class BlockingQueue:
     def _observed(self, record: CallRecord) -> Iterator[CallRecord]:
         """Completes the record of a call to SQS. Raises InvalidEvent or QueueUnavailable if the call has failed."""
         try:
-            yield record
-            record.code = None
+            with Recorded(record, ATTEMPTS, self._observe):
+                yield record
         except Exception as error:
-            record.retries, record.code = retries_of(error, ATTEMPTS), code_of(error)
-            raise refusal(record.code, sent=record.sent and not rejected(error)) from without_tracebacks(error)
-        finally:
-            record.ended = perf_counter()
-            self._observe(record)
+            raise refusal(code_of(error), sent=record.sent and not rejected(error)) from without_tracebacks(error)
 
 
 def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall = unobserved) -> BlockingQueue:
@@ -103,14 +98,9 @@ def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall 
     Raises QueueUnavailable if the source of the credentials fails.
     """
     attempt_timeout = limits.deadline / ATTEMPTS
-    config = Config(
-        connect_timeout=attempt_timeout,
-        read_timeout=attempt_timeout,
-        max_pool_connections=limits.connections,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
-    )
+    options = client_options(ATTEMPTS, connect=attempt_timeout, read=attempt_timeout, connections=limits.connections)
     try:
-        client = boto3.client("sqs", config=config)
+        client = boto3.client("sqs", config=Config(**options))
     except (BotoCoreError, ValueError, OSError) as error:
         raise refusal(code_of(error), sent=False) from without_tracebacks(error)
     return BlockingQueue(client, address, observe)

@@ -3,10 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from aiobotocore.config import AioConfig
 from loguru import logger
 
 from app.errors import WebhookRefused
@@ -19,9 +17,9 @@ from app.sqs.failures import (
     retries_of,
     without_tracebacks,
 )
-from app.sqs.limits import SendLimits
 from app.sqs.message import Message, traceparents
-from app.sqs.queue import Entries, QueueAddress, batch_refused, outcomes, refusal
+from app.sqs.queue import Entries, QueueAddress, SendLimits, batch_refused, outcomes, refusal
+from app.sqs.sdk_calls import Recorded, client_options
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
 
 if TYPE_CHECKING:
@@ -34,7 +32,7 @@ WARM_SECONDS = 3.0
 
 
 class NativeQueue:
-    """A queue in SQS. `warm` asks SQS for the queue's URL. If `warm` fails, `send` or `send_batch` asks."""
+    """A queue in SQS. If `warm` has not found the queue's URL, `send` and `send_batch` ask SQS for it."""
 
     def __init__(self, client: "SQSClient", address: QueueAddress, deadline: float, observe: ObserveCall) -> None:
         self._client = client
@@ -69,19 +67,15 @@ class NativeQueue:
         """
         record = CallRecord("SendMessage", 1, message.size, traceparents=traceparents([message]))
         try:
-            async with asyncio.timeout(self._deadline):
-                url = self._url or await self._resolve()
-                record.sent = True
-                answer = await self._client.send_message(QueueUrl=url, **message.parameters())
-                record.retries = retries_of(answer, ATTEMPTS)
-                require_acknowledgement(answer, message.body, fifo=self.fifo)
-                record.code = None
+            with Recorded(record, ATTEMPTS, self._observe):
+                async with asyncio.timeout(self._deadline):
+                    url = self._url or await self._resolve()
+                    record.sent = True
+                    answer = await self._client.send_message(QueueUrl=url, **message.parameters())
+                    record.retries = retries_of(answer, ATTEMPTS)
+                    require_acknowledgement(answer, message.body, fifo=self.fifo)
         except Exception as error:
-            record.retries, record.code = retries_of(error, ATTEMPTS), code_of(error)
-            raise refusal(record.code, sent=record.sent and not rejected(error)) from without_tracebacks(error)
-        finally:
-            record.ended = perf_counter()
-            self._observe(record)
+            raise refusal(code_of(error), sent=record.sent and not rejected(error)) from without_tracebacks(error)
 
     async def send_batch(
         self, messages: Sequence[Message], deadline: float, record: CallRecord
@@ -108,27 +102,23 @@ class NativeQueue:
             return self._url
 
 
-def client_config(limits: SendLimits) -> AioConfig:
-    """Returns aioboto3's configuration: time-outs, retries, and the size of the connection pool."""
-    return AioConfig(
-        # Each attempt gets only a part of the deadline, so that the next one has time, for example after one on a
-        # connection that a NAT gateway or a load balancer has forgotten without a reset.
-        connect_timeout=limits.deadline / ATTEMPTS,
-        read_timeout=limits.deadline / ATTEMPTS,
-        max_pool_connections=limits.connections,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
-    )
+def native_options(limits: SendLimits) -> dict[str, Any]:
+    """Returns aioboto3's time-outs and retries. Each attempt gets only a part of the deadline.
+
+    So time remains for another attempt if the first one waits in vain, for example because a NAT gateway or a load
+    balancer has silently dropped the connection.
+    """
+    part = limits.deadline / ATTEMPTS
+    return client_options(ATTEMPTS, connect=part, read=part, connections=limits.connections)
 
 
 @asynccontextmanager
 async def open_queue(
     address: QueueAddress, limits: SendLimits, observe: ObserveCall = unobserved
 ) -> AsyncIterator[NativeQueue]:
-    """Yields the queue, with open connections if SQS is reachable. Closes the connections at the end of the context.
+    """Yields the queue, and closes its connections at the end of the context.
 
     `observe` receives the record of each SendMessage. Group commit has a separate observer for SendMessageBatch.
     """
-    async with open_client("sqs", client_config(limits)) as client:
-        queue = NativeQueue(client, address, limits.deadline, observe)
-        await queue.warm()
-        yield queue
+    async with open_client("sqs", native_options(limits)) as client:
+        yield NativeQueue(client, address, limits.deadline, observe)

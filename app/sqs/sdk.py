@@ -22,7 +22,7 @@ from app.sqs.signing import is_sendable
 _ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SQS", "AWS_ENDPOINT_URL_DYNAMODB")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _SECRETS = (*_KEYS, "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN")
-# Variables that this module checks, or that botocore accepts with any value.
+# Need no test client: checked in this module, or valid with any value.
 _PLAIN = {
     *_ENDPOINTS,
     *_KEYS,
@@ -126,9 +126,9 @@ def _is_url(text: str) -> bool:
 def _is_plain(session: botocore.session.Session) -> bool:
     """Returns True if the AWS configuration consists of no files, and of no variables but those in _PLAIN.
 
-    `require_sdk` then need not build a client, which takes time, to find out what botocore rejects.
+    Otherwise, `require_sdk` must build a client, which takes time, to find out whether botocore rejects something.
     """
-    files = [os.path.expanduser(session.get_config_variable(name)) for name in ("config_file", "credentials_file")]  # noqa: PTH111  # as botocore does: no error for an unknown user
+    files = [os.path.expanduser(session.get_config_variable(name)) for name in ("config_file", "credentials_file")]  # noqa: PTH111  # as botocore, ignores an unknown user
     variables = {name for name in os.environ if name.startswith("AWS_")}
     if os.environ.get("AWS_STS_REGIONAL_ENDPOINTS") == "regional":  # EKS sets this variable to this value
         variables.remove("AWS_STS_REGIONAL_ENDPOINTS")

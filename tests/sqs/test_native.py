@@ -9,14 +9,11 @@ import pytest
 
 from app.errors import QueueUnavailable
 from app.sqs import native
-from app.sqs.limits import SendLimits
 from app.sqs.message import Message
 from app.sqs.native import WARM_CONNECTIONS, open_queue
-from app.sqs.queue import QueueAddress
+from app.sqs.queue import QueueAddress, SendLimits
 from app.telemetry.record import CallRecord
-from tests.harness import queues
-from tests.harness.faulty_sqs import Fault, FaultySqs, close
-from tests.harness.sqs_stand_in import SqsStandIn
+from tests.harness.sqs_stand_in import Fault, SqsStandIn, close
 
 pytestmark = pytest.mark.anyio
 
@@ -27,6 +24,7 @@ async def test_the_start_opens_connections(sqs: SqsStandIn, monkeypatch: pytest.
     """The first message finds the URL resolved and a connection open."""
     monkeypatch.setattr(native, "WARM_SECONDS", 60)
     async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
+        await queue.warm()
         before = {call.peer for call in sqs.calls}
         await queue.send(MESSAGE)
         assert len(before) == sqs.count("GetQueueUrl") == WARM_CONNECTIONS
@@ -38,6 +36,7 @@ async def test_sqs_is_down_at_the_start(sqs: SqsStandIn) -> None:
     sqs.raw = {"GetQueueUrl": (500, b"oops")}
     before = asyncio.all_tasks()
     async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
+        await queue.warm()
         assert asyncio.all_tasks() == before  # a task that continues would outlive the client
         sqs.raw = {}
         await queue.send(MESSAGE)
@@ -49,6 +48,7 @@ async def test_sqs_hangs_at_the_start(sqs: SqsStandIn, monkeypatch: pytest.Monke
     monkeypatch.setattr(native, "WARM_SECONDS", 0.2)
     sqs.hold("GetQueueUrl")
     async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
+        await queue.warm()
         sqs.release()
         await queue.send(MESSAGE)
     assert sqs.messages == ["body"]
@@ -86,20 +86,17 @@ def kept_frames(file: str) -> list[str]:
 
 
 @pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200", b"garbage\r\n\r\n"])
-async def test_an_error_keeps_no_call(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_error_keeps_no_call(sqs: SqsStandIn, sent: bytes) -> None:
     """The frames of a failed call, with its messages, are in no cycle of botocore's or aiohttp's."""
-    with FaultySqs() as sqs:
-        for name, value in queues.environment(sqs.endpoint).items():
-            monkeypatch.setenv(name, value)
-        sqs.fault = Fault(lambda ids: sent, close)
-        async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
-            gc.collect()
-            gc.set_debug(gc.DEBUG_SAVEALL)
-            try:
-                deadline = asyncio.get_running_loop().time() + 60
-                with pytest.raises(QueueUnavailable):
-                    await queue.send_batch([MESSAGE], deadline, CallRecord("SendMessageBatch"))
-                assert kept_frames(native.__file__) == []
-            finally:
-                gc.set_debug(0)
-                gc.garbage.clear()
+    sqs.fault = Fault(lambda ids: sent, close)
+    async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
+        gc.collect()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        try:
+            deadline = asyncio.get_running_loop().time() + 60
+            with pytest.raises(QueueUnavailable):
+                await queue.send_batch([MESSAGE], deadline, CallRecord("SendMessageBatch"))
+            assert kept_frames(native.__file__) == []
+        finally:
+            gc.set_debug(0)
+            gc.garbage.clear()

@@ -1,0 +1,42 @@
+"""Provides what all clients of the AWS SDK share: time-outs, retries, and the record of each call."""
+
+from time import perf_counter
+from typing import Any
+
+from app.sqs.failures import code_of, retries_of
+from app.telemetry.record import CANCELLED, CallRecord, ObserveCall
+
+
+def client_options(attempts: int, *, connect: float, read: float, connections: int = 10) -> dict[str, Any]:
+    """Returns the parameters of botocore's Config. `connect` and `read`: the time-outs of one attempt in seconds.
+
+    `attempts`: the maximum number of attempts of a call. `connections`: the size of the pool.
+    """
+    return {
+        "connect_timeout": connect,
+        "read_timeout": read,
+        "max_pool_connections": connections,
+        "retries": {"mode": "standard", "total_max_attempts": attempts},
+    }
+
+
+class Recorded:
+    """Completes the record of the call in a `with` block, and passes the record to `observe`, even if the call fails.
+
+    `attempts`: how many the call may make. After an error, the record has the error's code, or one set by the block.
+    """
+
+    def __init__(self, record: CallRecord, attempts: int, observe: ObserveCall) -> None:
+        self._record, self._attempts, self._observe = record, attempts, observe
+
+    def __enter__(self) -> CallRecord:
+        return self._record
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        record = self._record
+        if error is None:
+            record.code = None
+        elif isinstance(error, Exception) and record.code == CANCELLED:
+            record.retries, record.code = retries_of(error, self._attempts), code_of(error)
+        record.ended = perf_counter()
+        self._observe(record)
