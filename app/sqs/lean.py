@@ -13,14 +13,13 @@ from loguru import logger
 
 from app.errors import WebhookRefused
 from app.sqs.account import Account
-from app.sqs.answers import SqsError
-from app.sqs.calls import ATTEMPTS, Calls
-from app.sqs.credentials import CurrentCredentials
+from app.sqs.current_credentials import CurrentCredentials
 from app.sqs.failures import code_of, require_queue_url
-from app.sqs.limits import SendLimits
+from app.sqs.lean_answers import SqsError
+from app.sqs.lean_calls import ATTEMPTS, Calls
 from app.sqs.message import Message
 from app.sqs.pool import Connections
-from app.sqs.queue import Entries, QueueAddress, batch_refused, outcomes, refusal
+from app.sqs.queue import Entries, QueueAddress, SendLimits, batch_refused, outcomes, refusal
 from app.sqs.signing import Signer
 from app.telemetry.record import CallRecord
 
@@ -28,7 +27,7 @@ WARM_SECONDS = 3.0
 
 
 class LeanQueue:
-    """A queue in SQS. `warm` finds the queue's URL and the credentials. If `warm` fails, `send_batch` finds them."""
+    """A queue in SQS. If `warm` has not found the queue's URL and the credentials, `send_batch` looks for them."""
 
     def __init__(self, account: Account, address: QueueAddress, limits: SendLimits) -> None:
         self._address = address
@@ -37,7 +36,7 @@ class LeanQueue:
         endpoint = account.endpoint
         default_port = 80 if account.tls is None else 443
         port, hostname = endpoint.port or default_port, str(endpoint.hostname)
-        # As botocore does, the Host header excludes a user, a password, and the default port.
+        # As with botocore, the Host header contains no user, no password and no default port.
         host = f"[{hostname}]" if ":" in hostname else hostname
         host = host if port == default_port else f"{host}:{port}"
         self._deadline = limits.deadline
@@ -101,11 +100,10 @@ def _code(error: Exception) -> str:
 
 @asynccontextmanager
 async def open_lean(address: QueueAddress, limits: SendLimits) -> AsyncIterator[LeanQueue]:
-    """Yields the queue, with open connections if SQS is reachable. Closes the connections at the end of the context."""
+    """Yields the queue, and closes its connections at the end of the context."""
     queue = LeanQueue(await asyncio.to_thread(Account), address, limits)
     renewing = asyncio.create_task(queue.credentials.renew())
     try:
-        await queue.warm()
         yield queue
     finally:
         renewing.cancel()

@@ -18,17 +18,16 @@ import pytest
 import trustme
 
 from app.errors import ConfigurationError, InvalidEvent, QueueUnavailable, WebhookRefused
-from app.sqs import calls, lean
-from app.sqs import credentials as credentials_module
+from app.sqs import current_credentials as credentials_module
+from app.sqs import lean, lean_calls
 from app.sqs.account import Account
 from app.sqs.lean import LeanQueue, open_lean
-from app.sqs.limits import SendLimits
 from app.sqs.message import Message
-from app.sqs.queue import BatchRefused, QueueAddress
+from app.sqs.queue import BatchRefused, QueueAddress, SendLimits
 from app.sqs.signing import Credentials
 from app.telemetry.record import CallRecord
 from tests.harness.sqs_stand_in import Call, Failure, SqsStandIn
-from tests.sqs.test_connection import Answering, RawServer, Request, raw_server, reset, whole
+from tests.sqs.test_sqs_connection import Answering, RawServer, Request, raw_server, reset, whole
 
 pytestmark = pytest.mark.anyio
 
@@ -84,12 +83,19 @@ def known(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> list[Credentials]
 
 
 @asynccontextmanager
+async def open_warm(address: QueueAddress, limits: SendLimits) -> AsyncIterator[LeanQueue]:
+    async with open_lean(address, limits) as queue:
+        await queue.warm()
+        yield queue
+
+
+@asynccontextmanager
 async def raw_sqs(
     answer: Answering, monkeypatch: pytest.MonkeyPatch, tls: ssl.SSLContext | None = None, **limits: Any
 ) -> AsyncIterator[tuple[RawServer, LeanQueue]]:
     async with raw_server(answer, tls) as server:
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"{'https' if tls else 'http'}://127.0.0.1:{server.port}")
-        async with open_lean(QueueAddress.at(URL), SendLimits(calls=1)._replace(**limits)) as queue:
+        async with open_warm(QueueAddress.at(URL), SendLimits(calls=1)._replace(**limits)) as queue:
             yield server, queue
 
 
@@ -99,7 +105,7 @@ async def raw_sqs(
 )
 async def test_tried_again(sqs: SqsStandIn, failure: Failure) -> None:
     """After throttling or an error of SQS, the client makes up to three attempts, and sends each message once."""
-    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
+    async with open_warm(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         sqs.failing = first(failure, failure)
         assert await send(queue) == [None, None, None]
         assert (batches(sqs), sqs.messages) == (3, ["a", "b", "c"])
@@ -112,7 +118,7 @@ async def test_tried_again(sqs: SqsStandIn, failure: Failure) -> None:
 async def test_the_start_opens_connections(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     """The start asks for the URL once. Later calls share one connection as long as they do not overlap."""
     monkeypatch.setattr(lean, "WARM_SECONDS", 60)
-    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
+    async with open_warm(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         for _ in range(3):
             assert await send(queue) == [None, None, None]
     assert sqs.count("GetQueueUrl") == 1
@@ -141,7 +147,7 @@ async def test_a_reset_in_the_middle_of_an_answer(
 async def test_what_concerns_every_call(sqs: SqsStandIn, status: int, code: str) -> None:
     """The client makes no second attempt after an error that concerns every call."""
     sqs.failing = first(Failure(status, code))
-    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
+    async with open_warm(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         with pytest.raises(QueueUnavailable) as error:
             await send(queue)
     assert (error.value.cause, batches(sqs)) == (code, 1)
@@ -151,7 +157,7 @@ async def test_what_concerns_every_call(sqs: SqsStandIn, status: int, code: str)
 async def test_what_an_entry_may_have_caused(sqs: SqsStandIn, code: str) -> None:
     """The caller may try the entries one by one."""
     sqs.failing = first(Failure(400, code))
-    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
+    async with open_warm(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         with pytest.raises(BatchRefused) as error:
             await send(queue)
     assert (error.value.cause, error.value.too_long, batches(sqs)) == (code, code == "BatchRequestTooLong", 1)
@@ -160,7 +166,7 @@ async def test_what_an_entry_may_have_caused(sqs: SqsStandIn, code: str) -> None
 async def test_each_entry_has_its_own_outcome(sqs: SqsStandIn) -> None:
     """An entry that the answer does not mention was not acknowledged."""
     sqs.refusing = {"b": "InvalidMessageContents"}.get
-    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
+    async with open_warm(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         assert [type(outcome) for outcome in await send(queue)] == [type(None), InvalidEvent, type(None)]
         sqs.raw = {"SendMessageBatch": (200, acknowledging("1-2", "1-0"))}
         outcomes = await send(queue)
@@ -174,7 +180,7 @@ async def test_an_entry_in_both_lists_of_an_answer(sqs: SqsStandIn) -> None:
     successful = [{"Id": f"0-{number}", "MessageId": "m"} for number in range(3)]
     answer = {"Successful": successful, "Failed": [{"Id": "0-1", "Code": "InternalError"}]}
     sqs.raw = {"SendMessageBatch": (200, json.dumps(answer).encode())}
-    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
+    async with open_warm(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         outcomes = await send(queue)
     assert [getattr(outcome, "cause", None) for outcome in outcomes] == [None, "InternalError", None]
 
@@ -189,7 +195,7 @@ NO_ACKNOWLEDGEMENTS += [
 @pytest.mark.parametrize("body", NO_ACKNOWLEDGEMENTS)
 async def test_a_200_that_acknowledges_nothing(sqs: SqsStandIn, body: bytes) -> None:
     """A proxy's page, or an endpoint that is not SQS, is no success for any message."""
-    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
+    async with open_warm(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         sqs.raw = {"SendMessageBatch": (200, body)}
         try:
             outcomes = await send(queue)
@@ -346,14 +352,14 @@ async def test_sqs_is_down_at_the_start(sqs: SqsStandIn, monkeypatch: pytest.Mon
     """SQS answers with errors, or not at all. The start waits WARM_SECONDS at most, and calls succeed later."""
     address = QueueAddress.at(sqs.queue_url)
     sqs.raw = {"GetQueueUrl": (500, b"oops")}
-    async with open_lean(address, SendLimits()) as queue:
+    async with open_warm(address, SendLimits()) as queue:
         with pytest.raises(QueueUnavailable):
             await send(queue, 0.3)
         sqs.raw = {}
         assert await send(queue) == [None, None, None]
     monkeypatch.setattr(lean, "WARM_SECONDS", 0.2)
     sqs.hold("GetQueueUrl")
-    async with open_lean(address, SendLimits()) as queue:
+    async with open_warm(address, SendLimits()) as queue:
         with pytest.raises(QueueUnavailable):
             await send(queue, 0.2)
         sqs.release()
@@ -365,7 +371,7 @@ async def test_sqs_refuses_connections_at_the_start(known: list[Credentials], mo
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))  # nobody else gets the port
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{listener.getsockname()[1]}")
-        async with open_lean(QueueAddress.at(URL), SendLimits()) as queue:
+        async with open_warm(QueueAddress.at(URL), SendLimits()) as queue:
             with pytest.raises(QueueUnavailable) as error:
                 await send(queue)
             async with raw_server(acknowledge, listener=listener):
@@ -377,7 +383,7 @@ async def test_credentials_that_come_after_the_start(sqs: SqsStandIn, monkeypatc
     """The source of the credentials, such as a metadata service, may answer later than the process starts."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
-    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
+    async with open_warm(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         with pytest.raises(QueueUnavailable) as error:
             await send(queue)
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "late")
@@ -393,7 +399,7 @@ async def test_a_source_of_credentials_that_fails_at_the_start(
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://refused-by-botocore.example")
-    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
+    async with open_warm(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         with pytest.raises(QueueUnavailable) as error:
             await send(queue)
     assert error.value.cause == "ValueError"
@@ -424,7 +430,7 @@ async def test_idle_connections_that_have_ended_unnoticed(
     known: list[Credentials], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A firewall forgets idle connections, and resets each one when it is used again. One retry is enough then."""
-    idle = calls.ATTEMPTS + 1
+    idle = lean_calls.ATTEMPTS + 1
 
     async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
         if request.connection < idle:

@@ -1,22 +1,22 @@
-"""Makes the lean client's calls: up to three attempts, with credentials and a clock that are corrected if SQS asks."""
+"""Makes the lean client's calls. If SQS rejects the credentials or a signature's time, corrects it and tries again."""
 
 import asyncio
 import random
 import time
 from typing import Any
 
-from app.sqs.answers import SqsError, parsed
-from app.sqs.credentials import CurrentCredentials
+from app.sqs.current_credentials import CurrentCredentials
+from app.sqs.lean_answers import SqsError, parsed
 from app.sqs.pool import Connections
 from app.sqs.signing import Signer
 from app.telemetry.record import CallRecord
 
-# Each attempt but the last has an equal share of the deadline, so that the next one has time after an attempt on a
-# connection that a NAT gateway or a load balancer has forgotten without a reset.
+# Each attempt but the last may take only an equal share of the deadline. So time remains for another attempt if the
+# first one waits in vain, because a NAT gateway or a load balancer has silently dropped the connection.
 ATTEMPTS = 3
 BACKOFF_SECONDS = 0.1
-# After SQS has rejected a signature, the client corrects the time in its signatures if this machine's clock differs
-# from SQS's by more than SKEW_SECONDS. A signature is valid for five minutes.
+# After SQS has rejected a signature, the client corrects the time in its signatures if it differs from SQS's clock by
+# more than SKEW_SECONDS. A signature is valid for five minutes.
 SKEW_SECONDS = 240.0
 
 

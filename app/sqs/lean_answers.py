@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from app.sqs.connection import HttpResponse
 from app.sqs.failures import NotAcknowledgedError
+from app.sqs.sqs_connection import HttpResponse
 
 # The error codes and the statuses that botocore's standard mode retries:
 # https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html

@@ -17,8 +17,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from app.sqs import pool
-from app.sqs.connection import MAX_ANSWER_BYTES, AnswerError, Connection, HttpResponse
 from app.sqs.pool import Connections
+from app.sqs.sqs_connection import MAX_ANSWER_BYTES, AnswerError, Connection, HttpResponse
 
 pytestmark = pytest.mark.anyio
 

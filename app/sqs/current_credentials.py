@@ -22,8 +22,8 @@ class CurrentCredentials:
     async def find(self) -> None:
         """Asks botocore for the credentials. Raises botocore's errors.
 
-        Callers that come meanwhile wait for the same answer. If a service such as STS does not answer, botocore waits
-        for minutes. If each caller whose deadline passes started another thread, the threads would pile up.
+        While one call waits for the answer, further calls wait for the same answer instead of starting threads of their
+        own. Otherwise, many threads would pile up if a service such as STS does not answer for minutes.
         """
         if self._finding is None or self._finding.done():
             self._finding = asyncio.create_task(self._ask())
