@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 
 def proxy_of(url: str) -> str | None:
-    """Returns the URL of the proxy for calls to `url`, or None. The AWS SDK finds the proxy for its calls alike.
+    """Returns the URL of the proxy for calls to `url`, or None. The AWS SDK uses the same proxy for its own calls.
 
     Raises ConfigurationError if the environment variable, such as HTTPS_PROXY, is not the URL of an HTTP proxy.
     """
@@ -36,7 +36,7 @@ def proxy_of(url: str) -> str | None:
     try:
         parts = urlsplit(proxy)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # of a port that is no number
+    except ValueError:  # the port is not a number
         usable = False
     if not usable:
         raise ConfigurationError(f"{scheme.upper()}_PROXY: allowed is the URL of an HTTP proxy, as in http://host:3128")
@@ -55,8 +55,8 @@ class Account:
     def __init__(self) -> None:
         """Reads the configuration, except the credentials. Raises ConfigurationError if SQS is behind a proxy."""
         self._session = botocore.session.Session()
-        self._session.get_component("credential_provider")  # loaded here, because threads must not load it together
-        # With keys, botocore does not look for credentials here. Their source may fail now, and work later.
+        self._session.get_component("credential_provider")  # loaded here, because two threads must not load it at once
+        # With dummy keys, botocore does not look for credentials yet, whose source may fail now and work later.
         client: Any = self._session.create_client(
             "sqs",
             aws_access_key_id="unused",
@@ -87,8 +87,8 @@ class Account:
 async def in_background(call: Callable[[], Result]) -> Result:
     """Runs `call` in a new daemon thread, and returns the result of `call` or raises its exception.
 
-    The process may end while the thread still runs. With `asyncio.to_thread`, the event loop would not close
-    before the thread ends. If SQS did not answer, that would take until botocore times out.
+    The process may end while the thread still runs. With `asyncio.to_thread`, the event loop could close only after the
+    thread has ended, which may take until botocore times out.
     """
     return await _started(call)
 

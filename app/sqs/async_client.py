@@ -1,12 +1,12 @@
 """Opens aioboto3's clients, and makes them verify the server's certificate as boto3's clients do.
 
-aiobotocore takes its TLS context from botocore, which turns the check of the host name off, because urllib3 makes the
-check itself. aiohttp does not, so a certificate of any host was accepted. Behind a proxy, aiobotocore passes no context
-to aiohttp, and any certificate was accepted.
+In boto3, urllib3 checks the host name itself, so botocore's TLS context does not. aiobotocore uses this context with
+aiohttp, which does not check the name either, and so would accept a certificate of any host. Behind a proxy,
+aiobotocore passes no context to aiohttp, which would then accept any certificate.
 """
 
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -21,12 +21,12 @@ _proxy_context: Any = AIOHTTPSession._setup_proxy_ssl_context
 
 
 @asynccontextmanager
-async def open_client(service: str, config: AioConfig) -> AsyncIterator[Any]:
-    """Yields a client of an AWS service, which connects on its first call."""
-    # Replaces the methods of all sessions in the process, because aiobotocore itself opens others, for example to STS.
+async def open_client(service: str, options: Mapping[str, Any]) -> AsyncIterator[Any]:
+    """Yields a client of an AWS service, which connects on its first call. `options`: those of botocore's Config."""
+    # Replaces the methods of all sessions in the process, because aiobotocore opens more sessions, for example to STS.
     AIOHTTPSession._get_ssl_context = _context
     AIOHTTPSession._setup_proxy_ssl_context = _context_behind_proxy
-    async with aioboto3.Session().client(service, config=config) as client:
+    async with aioboto3.Session().client(service, config=AioConfig(**options)) as client:
         free_attempts(client)
         yield client
 

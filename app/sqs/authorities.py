@@ -36,7 +36,7 @@ def require_authorities(session: botocore.session.Session) -> None:
 
 
 def verifying_context(session: botocore.session.Session) -> ssl.SSLContext:
-    """Returns botocore's TLS context with its CA bundle. urllib3 checks the host name itself; here, the context does.
+    """Returns botocore's TLS context with its CA bundle. The context also checks the host name, as urllib3 does.
 
     A default context of Python 3.13 would reject certificates that botocore accepts (VERIFY_X509_STRICT).
     """

@@ -43,9 +43,9 @@ def code_of(error: Exception) -> str:
 
 
 def rejected(error: Exception) -> bool:
-    """Returns True if SQS certainly has not taken a message of the call that failed with `error`.
+    """Returns True if SQS has certainly accepted no message of the call that failed with `error`.
 
-    After a retry, the function returns False, because SQS may have taken the messages of the first attempt.
+    After a retry, the function returns False, because SQS may have accepted the messages of the first attempt.
     """
     if not isinstance(error, ClientError):
         return isinstance(error, NoCredentialsError)
@@ -56,9 +56,9 @@ def rejected(error: Exception) -> bool:
 def retries_of(found: Mapping[str, Any] | Exception, attempts: int) -> int:
     """Returns how often botocore repeated a call. `found`: the answer or the exception that ended the call.
 
-    An error without an answer does not contain this number. The function assumes that botocore has made `attempts`
-    attempts, although botocore makes fewer when its retry quota is used up. For an error that is not botocore's, such
-    as TimeoutError, returns 0.
+    If there was no answer, the error does not contain this number. The function then assumes `attempts` attempts,
+    although botocore makes fewer when its retry quota is used up. For an error that is not botocore's, such as
+    TimeoutError, returns 0.
     """
     if isinstance(found, HTTPClientError | BotocoreConnectionError):
         return attempts - 1
@@ -83,10 +83,10 @@ def without_tracebacks(error: Exception) -> Exception:
 def free_attempts(client: Any) -> None:
     """Makes an aioboto3 client remove the traceback of an error before the client retries the call.
 
-    In Python 3.13, the frame of a finished coroutine still refers to its caller's frame. Through its traceback, the
-    error of a failed attempt thus refers to all frames of the call, and one of them refers to the error. The call
-    ends in another error or in none, so `without_tracebacks` cannot reach these errors. Therefore, the client removes
-    their tracebacks before each retry, when botocore emits the event `needs-retry`:
+    The traceback of a failed attempt's error refers to the frames of the attempt, and in Python 3.13, these still refer
+    to all frames of the call. One of these frames refers to the error, which makes a reference cycle. The caller cannot
+    break this cycle by `without_tracebacks`, because the call raises another error or none. Therefore, the client
+    removes the traceback before each retry, when botocore emits the event `needs-retry`:
     https://botocore.amazonaws.com/v1/documentation/api/latest/topics/events.html
     """
     client.meta.events.register("needs-retry", _free_attempt)

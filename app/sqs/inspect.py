@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from app.errors import ConfigurationError
+from app.errors import CommandFailed, ConfigurationError
 from app.sqs.message import Seen
 from app.sqs.sdk import require_sdk
 
@@ -27,7 +27,7 @@ class Counts(NamedTuple):
 class QueueInspector:
     """Counts and receives the messages of one queue.
 
-    Raises ConfigurationError if the configuration of the AWS SDK is wrong, or if a call to SQS fails.
+    Raises ConfigurationError if the configuration of the AWS SDK is wrong, and CommandFailed if a call to SQS fails.
     """
 
     def __init__(self, queue_url: str) -> None:
@@ -42,7 +42,7 @@ class QueueInspector:
         try:
             return getattr(self._sqs, action)(QueueUrl=self._url, **parameters)
         except (BotoCoreError, ClientError) as error:
-            raise ConfigurationError(f"{self._url}: {error}") from None
+            raise CommandFailed(f"{self._url}: {error}") from None
 
     def _attributes(self) -> dict[str, str]:
         attributes: dict[str, str] = self._call("get_queue_attributes", AttributeNames=["All"])["Attributes"]

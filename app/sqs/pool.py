@@ -6,9 +6,9 @@ import ssl
 
 from aiohappyeyeballs import start_connection
 
-from app.sqs.connection import Connection, HttpResponse
+from app.sqs.sqs_connection import Connection, HttpResponse
 
-# If an address has not answered for this many seconds, the client also tries the host's next one, as aiohttp does
+# If an address has not answered for this many seconds, the client also tries the host's next address, as aiohttp does
 # (RFC 8305, Happy Eyeballs). uvloop's `create_connection` waits for each address until the connect time-out instead.
 STAGGER_SECONDS = 0.25
 
@@ -23,10 +23,10 @@ class Connections:
         self._closed = False
 
     async def request(self, connection: Connection, head: bytes, body: bytes) -> HttpResponse:
-        """Sends a request on a connection of `take` or `connect`, and returns the response. Raises OSError.
+        """Sends a request on a connection from `take` or `connect`, and returns the response. Raises OSError.
 
-        If the request fails, closes the idle connections, because they may have ended in the same way unnoticed. A
-        retry then uses a new connection.
+        If the request fails, closes all idle connections, because they may be broken as well. A retry then uses a new
+        connection.
         """
         try:
             response = await connection.request(head, body)

@@ -1,4 +1,4 @@
-"""Defines what all SQS clients share: a queue's address, the interface for group commit, and errors for SQS's codes."""
+"""Defines what all SQS clients share: a queue's address, limits, the interface for group commit, and errors."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -33,6 +33,25 @@ class QueueAddress(NamedTuple):
         """Returns the parameters of GetQueueUrl."""
         owner = {"QueueOwnerAWSAccountId": self.account} if self.account else {}
         return {"QueueName": self.name, **owner}
+
+
+class SendLimits(NamedTuple):
+    """Limits on sending messages to one queue.
+
+    `deadline`: maximum seconds from a call of `send` until SQS acknowledges the message, including waiting and retries
+    (with boto3 only approximately).
+    `connections`: the size of the connection pool of the AWS SDK's clients.
+    `calls`: while fewer SendMessageBatch calls are in flight, the next call may begin with any number of messages.
+    `full_calls`: the maximum number of such calls in flight. From `calls` on, a call begins only with a full batch. A
+    FIFO queue has one call in flight at most.
+    `call_bytes`: the maximum bytes of one such call. A longer message is sent alone.
+    """
+
+    deadline: float = 10.0
+    connections: int = 10
+    calls: int = 4
+    full_calls: int = 16
+    call_bytes: int = 256 * 1024
 
 
 class Entries:
@@ -100,7 +119,7 @@ def batch_refused(code: str) -> BatchRefused | None:
 def refusal(code: str, *, sent: bool) -> WebhookRefused:
     """Returns the error for a webhook whose message SQS did not accept. `code`: SQS's code or an exception's name.
 
-    `sent`: SQS may have the message nevertheless.
+    `sent`: True if SQS may have the message nevertheless.
 
     The result is InvalidEvent only if SQS rejects a character of the body. After any other code, even for a missing
     queue or permission, Chargebee should send the webhook again.
@@ -123,6 +142,6 @@ def outcomes(answer: Mapping[str, Any], ids: Sequence[str], record: CallRecord) 
     record.code, record.refused = None, list(failed.values())
     if not failed:
         return [None] * len(ids)
-    # SQS says for each failed entry whether the sender made an error. Only then, SQS certainly has not got the message.
+    # SenderFault means that the sender made an error. Only then, SQS certainly does not have the message.
     rejected = {entry["Id"] for entry in answer.get("Failed") or [] if entry.get("SenderFault") is True}
     return [refusal(failed[name], sent=name not in rejected) if name in failed else None for name in ids]

@@ -18,7 +18,7 @@ _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
 
 
 def require_unattended() -> None:
-    """Raises ConfigurationError for what a person would have to type, and for retries that no client would make.
+    """Raises ConfigurationError if a person would have to type a code, or if retries are set, which are fixed here.
 
     Call this function after `require_sdk`, which finds configuration that cannot be read.
     """
@@ -37,8 +37,8 @@ def require_unattended() -> None:
 def warn_of_another_queue(queue_url: str) -> None:
     """Logs a warning if `queue_url` names a region or an endpoint that the calls do not go to.
 
-    The clients take only the queue's name and account from the URL. GetQueueUrl, which the SDK's region and endpoint
-    decide, finds the URL for the calls.
+    The clients take only the queue's name and account from `queue_url`. They call GetQueueUrl in the SDK's region, at
+    the SDK's endpoint, and use the URL in the answer.
     """
     host = urlsplit(queue_url).hostname or ""
     session = botocore.session.Session()
