@@ -16,8 +16,7 @@ from botocore.utils import get_environ_proxies
 from app.errors import ConfigurationError
 from app.sqs.account import Account, in_background, proxy_of
 from app.sqs.lean import LeanQueue
-from app.sqs.limits import SendLimits
-from app.sqs.queue import QueueAddress
+from app.sqs.queue import QueueAddress, SendLimits
 from app.sqs.signing import Credentials
 from tests.sqs.test_sdk import environment
 from tests.sqs.test_signing import NOON, by_botocore, parsed

@@ -10,10 +10,9 @@ import pytest
 from app.errors import QueueUnavailable
 from app.sqs.blocking import build_queue
 from app.sqs.failures import NotAcknowledgedError
-from app.sqs.limits import SendLimits
 from app.sqs.message import Message
 from app.sqs.native import open_queue
-from app.sqs.queue import QueueAddress
+from app.sqs.queue import QueueAddress, SendLimits
 from app.telemetry.record import unobserved
 from app.worker.consumed_queue import ConsumedQueue
 from tests.harness.sqs_stand_in import SqsStandIn

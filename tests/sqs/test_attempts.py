@@ -12,18 +12,17 @@ from botocore.retries.standard import RetryContext, StandardRetryConditions
 
 from app.errors import QueueUnavailable
 from app.sqs import lean, native
-from app.sqs.answers import SqsError
 from app.sqs.blocking import build_queue
-from app.sqs.connection import HttpResponse
 from app.sqs.lean import open_lean
-from app.sqs.limits import SendLimits
+from app.sqs.lean_answers import SqsError
 from app.sqs.message import Message
 from app.sqs.native import open_queue
-from app.sqs.queue import QueueAddress
+from app.sqs.queue import QueueAddress, SendLimits
+from app.sqs.sqs_connection import HttpResponse
 from app.telemetry.record import CallRecord
 from tests.harness import queues
-from tests.sqs.test_connection import Answering, Request, raw_server, whole
 from tests.sqs.test_lean import failing
+from tests.sqs.test_sqs_connection import Answering, Request, raw_server, whole
 
 pytestmark = pytest.mark.anyio
 
@@ -57,12 +56,14 @@ async def outcome(queue: Any, limits: SendLimits) -> None:
 @asynccontextmanager
 async def batches(limits: SendLimits) -> AsyncIterator[Send]:
     async with open_queue(ADDRESS, limits) as queue:
+        await queue.warm()
         yield lambda: outcome(queue, limits)
 
 
 @asynccontextmanager
 async def lean_batches(limits: SendLimits) -> AsyncIterator[Send]:
     async with open_lean(ADDRESS, limits) as queue:
+        await queue.warm()
         yield lambda: outcome(queue, limits)
 
 

@@ -17,14 +17,13 @@ from app.errors import QueueUnavailable
 from app.sqs.account import Account
 from app.sqs.blocking import build_queue
 from app.sqs.lean import open_lean
-from app.sqs.limits import SendLimits
 from app.sqs.message import Message
 from app.sqs.native import open_queue
-from app.sqs.queue import QueueAddress
+from app.sqs.queue import QueueAddress, SendLimits
 from app.telemetry.record import CallRecord, unobserved
 from app.worker.consumed_queue import open_queues
 from tests.harness import queues
-from tests.sqs.test_connection import Request, raw_server, whole
+from tests.sqs.test_sqs_connection import Request, raw_server, whole
 
 pytestmark = pytest.mark.anyio
 

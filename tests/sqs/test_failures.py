@@ -7,10 +7,9 @@ import pytest
 
 from app.errors import QueueUnavailable
 from app.sqs.blocking import build_queue
-from app.sqs.limits import SendLimits
 from app.sqs.message import Message
 from app.sqs.native import open_queue
-from app.sqs.queue import QueueAddress
+from app.sqs.queue import QueueAddress, SendLimits
 from app.telemetry.record import CallRecord
 from local.ports import free_port
 from tests.harness import queues

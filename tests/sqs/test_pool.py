@@ -11,7 +11,7 @@ import uvloop
 
 from app.sqs import pool
 from app.sqs.pool import Connections
-from tests.sqs.test_connection import Request, ask, raw_server, whole
+from tests.sqs.test_sqs_connection import Request, ask, raw_server, whole
 
 Address = tuple[str, int]
 NAME = "sqs.example"
