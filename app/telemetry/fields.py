@@ -1,0 +1,102 @@
+"""Declares what a record's fields are called in logs, metrics and spans, and writes them there.
+
+A record's class annotates each field once, with one `Named` for each value: `Annotated[str | None, Named("cause")]`.
+"""
+
+from collections.abc import Callable
+from dataclasses import fields
+from functools import cache
+from operator import attrgetter
+from typing import Any, NamedTuple, get_type_hints
+
+
+class Metric(NamedTuple):
+    """A metric of one value: a histogram if it has `bounds`, otherwise a counter, to which each value is added.
+
+    `label`: if set, the counter counts the records for each value, and the label with this name contains the value.
+    `system`: the name of the service whose calls are measured. In `name`, {} stands for the prefix of that service.
+    """
+
+    name: str
+    unit: str
+    text: str
+    bounds: tuple[float, ...] = ()
+    label: str = ""
+    system: str = ""
+
+
+class Named(NamedTuple):
+    """The names of one value in the log and in the span, and its metric. If a name is empty, the value is left out.
+
+    `path`: the dotted path from the record to the value, if the value is not the field itself. `decimals`: the number
+    of decimals in the log. `usual`: the value's type, if most records have the value and it needs no escape sequence in
+    JSON. In `span`, {} stands for the prefix of the service that was called.
+    """
+
+    log: str = ""
+    span: str = ""
+    path: str = ""
+    decimals: int | None = None
+    usual: type | None = None
+    metric: Metric | None = None
+
+
+class Field(NamedTuple):
+    """A declared value. `attribute`: the record's field. `value` returns None if the record does not have the value."""
+
+    attribute: str
+    path: str
+    named: Named
+    value: Callable[[Any], Any]
+
+
+@cache
+def declared(record: type) -> list[Field]:
+    """Returns the declared values of a record's class, in the order of its fields."""
+    hints = get_type_hints(record, include_extras=True)
+    return [
+        Field(field.name, path := named.path or field.name, named, _reader(attrgetter(field.name), attrgetter(path)))
+        for field in fields(record)
+        for named in getattr(hints[field.name], "__metadata__", ())
+    ]
+
+
+def _reader(attribute: Callable[[Any], Any], path: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda record: None if attribute(record) is None else path(record)
+
+
+def log_fields(record: object) -> dict[str, Any]:
+    """Returns the fields of a record's log line. They contain nothing of the payload but the event's id and type."""
+    found: dict[str, Any] = {}
+    for one in declared(record.__class__):  # type: ignore[arg-type]  # every class is hashable
+        if one.named.log and (value := one.value(record)) is not None:
+            found[one.named.log] = value if one.named.decimals is None else round(value, one.named.decimals)
+    return found
+
+
+def span_attributes(record: object, prefix: str = "") -> dict[str, Any]:
+    """Returns the attributes of a record's span. Leaves out None, 0 and empty lists."""
+    named = [one for one in declared(record.__class__) if one.named.span]  # type: ignore[arg-type]  # every class is hashable
+    return {one.named.span.format(prefix): value for one in named if (value := one.value(record))}
+
+
+# How a value of each type is written into the line: a %-format, in which {} stands for the number of decimals, and an
+# expression, in which {} stands for the value.
+_JSON = {str: ('"%s"', "{}"), float: ("%.{}f", "{}"), bool: ("%s", '"true" if {} else "false"')}
+
+
+def compiled_line(record: type, message: str) -> Callable[[Any, str], str | None]:
+    """Returns a function that formats a log line faster than orjson, because the function builds no dict.
+
+    The function takes a record and the time. It returns None unless the record has all `usual` values and no others.
+    """
+    logged = [one for one in declared(record) if one.named.log]
+    conditions = {f"record.{one.attribute} is {'not ' if one.named.usual else ''}None" for one in logged}
+    line, values = f'{{"time":"%s","level":"INFO","message":"{message} %s"', ["now", "record.outcome"]
+    for one in logged:
+        if one.named.usual is not None:
+            text, value = _JSON[one.named.usual]
+            line += f',"{one.named.log}":{text.format(one.named.decimals)}'
+            values.append(value.format(f"record.{one.path}"))
+    source = f"{line + '}' + chr(10)!r} % ({', '.join(values)}) if {' and '.join(sorted(conditions))} else None"
+    return eval(f"lambda record, now: {source}")  # type: ignore[no-any-return]  # noqa: S307  # declarations, no input
