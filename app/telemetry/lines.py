@@ -1,7 +1,7 @@
 """Collects the log lines of webhooks, and writes many together, because loguru takes 17 µs and a system call per line.
 
-loguru still writes the lines of failed webhooks, without delay. If SIGKILL ends the process, the lines of at most the
-last FLUSH_SECONDS are lost, and those that `app.telemetry.stderr` has not written yet.
+loguru still writes the lines of failed webhooks, without delay. If SIGKILL ends the process, these lines are lost: the
+waiting ones, which are at most FLUSH_SECONDS old, and those that `app.telemetry.stderr` has not written yet.
 """
 
 import asyncio
@@ -11,18 +11,14 @@ import sys
 import orjson
 
 from app.settings import ProcessSettings
-from app.telemetry.logging import as_json, fields, log_webhook
+from app.telemetry.fields import compiled_line, log_fields
+from app.telemetry.logging import as_json, log_webhook
 from app.telemetry.record import UNANSWERED, WebhookRecord
 from app.telemetry.timestamps import Timestamps
 
 FLUSH_SECONDS = 0.1
 MOST_LINES = 64
-# The line of a webhook with an event and without a trace. No value needs an escape sequence: see the patterns in
-# `app.events`.
-_USUAL = (
-    '{"time":"%s","level":"INFO","message":"webhook %s","duration_ms":%.2f,"event_id":"%s","event_type":"%s",'
-    '"retry":%s,"outcome":"%s"}\n'
-)
+_usual_line = compiled_line(WebhookRecord, "webhook")
 
 
 class WebhookLines:
@@ -61,12 +57,8 @@ class WebhookLines:
 
 
 def _line(record: WebhookRecord, now: str) -> str:
-    """Returns the line of `record`, with the fields of `log_webhook`. A usual line is formatted without a dict."""
-    event, answered = record.event, record.answered
-    if event is None or answered is None or record.trace is not None:
-        line = {"time": now, "level": "INFO", "message": f"webhook {record.outcome}", **fields(record)}
-        return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE).decode()
-    retry = "true" if event.is_retry else "false"
-    milliseconds = (answered - record.began) * 1000
-    outcome = record.outcome
-    return _USUAL % (now, outcome, milliseconds, event.id, event.event_type, retry, outcome)
+    """Returns the line of `record`, with the same fields as the line that `log_webhook` writes."""
+    if (usual := _usual_line(record, now)) is not None:
+        return usual
+    line = {"time": now, "level": "INFO", "message": f"webhook {record.outcome}", **log_fields(record)}
+    return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE).decode()

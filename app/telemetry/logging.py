@@ -1,18 +1,18 @@
-"""Configures loguru, which writes JSON lines or text, and writes the log lines of webhooks and messages.
+"""Configures loguru to write JSON lines or text, and logs webhooks, messages and blocks of the event loop.
 
 loguru also writes what libraries log with the standard library's logging.
 """
 
 import logging
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 from loguru import logger
 
 from app.settings import ProcessSettings
+from app.telemetry.fields import log_fields
 from app.telemetry.record import UNANSWERED, MessageRecord, WebhookRecord
-from app.telemetry.trace import Trace
 from app.terminal import is_plain
 
 if TYPE_CHECKING:
@@ -52,25 +52,13 @@ def as_json(settings: ProcessSettings) -> bool:
 def log_webhook(record: WebhookRecord) -> None:
     """Writes the log line of a webhook that has ended, with or without an answer."""
     level = "WARNING" if record.status is not None or record.outcome == UNANSWERED else "INFO"
-    logger.bind(**fields(record)).log(level, "webhook {}", record.outcome)
+    logger.bind(**log_fields(record)).log(level, "webhook {}", record.outcome)
 
 
-def fields(record: WebhookRecord) -> dict[str, Any]:
-    """Returns the fields of a webhook's log line, such as its event id, outcome and duration, without the payload."""
-    assert record.answered is not None
-    found: dict[str, Any] = {"duration_ms": round((record.answered - record.began) * 1000, 2)}
-    if (event := record.event) is not None:
-        found["event_id"] = event.id
-        found["event_type"] = event.event_type
-        found["retry"] = event.is_retry
-    found["outcome"] = record.outcome
-    if record.status is not None:
-        found["status"] = record.status
-    if record.cause is not None:
-        found["cause"] = record.cause
-    if record.delivery is not None:
-        found["delivery"] = record.delivery
-    return found if record.trace is None else found | _trace(record.trace)
+def log_message(record: MessageRecord) -> None:
+    """Writes the log line of a message that a worker has processed."""
+    level = "WARNING" if record.outcome in WARNED else "INFO"
+    logger.bind(**log_fields(record)).log(level, "message {}", record.outcome)
 
 
 def log_blocked(location: "Location", stack: "Stack", seconds: float) -> None:
@@ -80,27 +68,6 @@ def log_blocked(location: "Location", stack: "Stack", seconds: float) -> None:
     logger.bind(place=str(location), held_ms=round(seconds * 1000), stack=short(stack)).warning(
         "Event loop blocked for {:.2f} s so far by {}", seconds, location
     )
-
-
-def log_message(record: MessageRecord) -> None:
-    """Writes the log line of a message that a worker has processed, without the payload."""
-    assert record.ended is not None
-    found: dict[str, Any] = {"duration_ms": round((record.ended - record.began) * 1000, 2)}
-    if (event := record.event) is not None:
-        found |= {"event_id": event.id, "event_type": event.event_type}
-    found |= {"outcome": record.outcome, "message_id": record.message_id, "receives": record.receives}
-    if record.waited is not None:
-        found["waited_s"] = round(record.waited, 3)
-    if record.code is not None:
-        found["cause"] = record.code
-    if record.retry_in is not None:
-        found["retry_in_s"] = record.retry_in
-    level = "WARNING" if record.outcome in WARNED else "INFO"
-    logger.bind(**found, **_trace(record.trace)).log(level, "message {}", record.outcome)
-
-
-def _trace(trace: Trace | None) -> dict[str, Any]:
-    return {"trace_id": f"{trace.trace_id:032x}", "span_id": f"{trace.span_id:016x}"} if trace is not None else {}
 
 
 def _readable(record: "Record") -> str:
@@ -124,7 +91,7 @@ def _write_json(message: "Message") -> None:
 class _ToLoguru(logging.Handler):
     """Forwards log records of the standard library's logging, which uvicorn and other libraries use, to loguru.
 
-    A warning has its exception instead of a traceback: botocore warns of credentials that it cannot renew.
+    For a warning, logs the exception without its traceback: botocore only warns if it cannot renew credentials.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
