@@ -6,10 +6,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
-from app.events import Event, UnwantedEvent
+from app.events import Event, UnwantedEvent, WebhookEvent
+from app.telemetry.fields import Metric, Named
 from app.telemetry.trace import Trace
 
 # The outcome of a webhook whose client disconnected or whose handler raised an unexpected exception. The log contains
@@ -17,6 +19,16 @@ from app.telemetry.trace import Trace
 UNANSWERED = "unanswered"
 # The code of a call that has not ended yet, and of a call whose task was cancelled.
 CANCELLED = "Cancelled"
+_WEBHOOKS = Metric("invoice_webhook.webhooks", "{webhook}", "Webhooks by outcome.", label="outcome")
+_REDELIVERIES = Metric("invoice_webhook.redeliveries", "{webhook}", "Webhooks that Chargebee sent again.")
+# The bounds of histograms, in seconds. Chargebee redelivers a webhook for 3 days 7 hours, so the highest is four days.
+LAG_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0, 21_600.0, 86_400.0, 345_600.0)
+CALL_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_DURATION = Named("duration_ms", path="duration_ms", decimals=2, usual=float)
+_EVENT_ID = Named("event_id", "invoice_webhook.event.id", "event.id", usual=str)
+_EVENT_TYPE = Named("event_type", "invoice_webhook.event.type", "event.event_type", usual=str)
+_OUTCOME = Named("outcome", "invoice_webhook.outcome", usual=str)
+_TRACE_ID, _SPAN_ID = Named("trace_id", path="trace.trace_hex"), Named("span_id", path="trace.span_hex")
 
 
 @dataclass(slots=True)
@@ -26,26 +38,44 @@ class WebhookRecord:
     `began`, `answered`: seconds of `time.perf_counter`. `outcome`: `queued`, `processed` (v01), `ignored`,
     `unanswered`, or the slug of a refusal (see `app.web.problems`). `status`: the HTTP status of a refusal. `cause`:
     why SQS did not acknowledge the message, or why the billing work failed (v01). `delivery`: `not sent`, or
-    `may have been enqueued` if SQS may have the message although it did not acknowledge the message.
+    `may have been enqueued` if SQS may have the message although it did not acknowledge the message. The log line has
+    the fields in this order.
     """
 
     began: float
-    outcome: str = UNANSWERED
-    status: int | None = None
-    answered: float | None = None
-    event: Event | UnwantedEvent | None = None
-    body_bytes: int = 0
-    cause: str | None = None
-    delivery: str | None = None
-    trace: Trace | None = None
+    answered: Annotated[float | None, _DURATION] = field(default=None, kw_only=True)
+    event: Annotated[
+        WebhookEvent | None,
+        _EVENT_ID,
+        _EVENT_TYPE,
+        Named("retry", path="event.is_retry", usual=bool, metric=_REDELIVERIES),
+    ] = field(default=None, kw_only=True)
+    outcome: Annotated[
+        str, _OUTCOME._replace(metric=_WEBHOOKS), Named(span="http.response.status_code", path="http_status")
+    ] = UNANSWERED
+    status: Annotated[int | None, Named("status")] = None
+    cause: Annotated[str | None, Named("cause")] = None
+    delivery: Annotated[str | None, Named("delivery")] = None
+    trace: Annotated[Trace | None, _TRACE_ID, _SPAN_ID] = None
+
+    @property
+    def duration_ms(self) -> float:
+        """Returns the milliseconds from the head's arrival to the response. The webhook must have ended."""
+        assert self.answered is not None
+        return (self.answered - self.began) * 1000
+
+    @property
+    def http_status(self) -> int | None:
+        """Returns the status of the response, or None if there was no response."""
+        return self.status or (None if self.outcome == UNANSWERED else HTTPStatus.OK.value)
 
 
 class System(NamedTuple):
-    """A service that this project calls. `name`: its name for people.
+    """A service that this project calls. `name`: the service's name for people.
 
-    `value`: its name in metrics and spans. `attributes`: the names of the attributes with `value` and with the
-    operation. `duration`: the name of the metric of its calls' duration. The names are OpenTelemetry's, except those
-    for Chargebee, because OpenTelemetry has none.
+    `value`: the service's name in metrics and spans. `attributes`: the names of the attributes that hold
+    `value` and the operation. `duration`: the name of the metric for the duration of calls. OpenTelemetry defines all
+    of these names, except those for Chargebee.
     """
 
     name: str
@@ -64,6 +94,32 @@ DYNAMODB = System("DynamoDB", "aws.dynamodb", ("db.system.name", "db.operation.n
 CHARGEBEE = System(
     "Chargebee", "chargebee", ("peer.service", "invoice_webhook.operation"), "invoice_webhook.chargebee.duration"
 )
+_BATCH_SIZE = Metric(
+    "{}.batch.size", "{message}", "Number of messages in a call to SQS.", tuple(map(float, range(1, 11))), system="SQS"
+)
+_BATCH_BYTES = Metric(
+    *("{}.batch.bytes", "By", "Number of bytes in a call that sends webhooks to SQS."),
+    bounds=tuple(1024.0 * 4**power for power in range(6)),  # from 1 KiB to 1 MiB
+    system="SQS",
+)
+_MESSAGE_WAIT = Metric(
+    "{}.wait", "s", "Time that a message waits in group commit for its call.", CALL_SECONDS, system="SQS"
+)
+_IN_FLIGHT = Metric(
+    *("{}.calls", "{call}", "Group commit's calls in flight when one of them begins, with this one."),
+    bounds=(*map(float, range(1, 17)), 32.0, 64.0),
+    system="SQS",
+)
+_LAST = Metric(
+    *("{}.last_calls", "{call}", "Group commit's calls after which no further call could begin."),
+    system="SQS",
+)
+_TRY_WAIT = Metric(
+    *("{}.wait", "s", "Time that a try waits for its slot in the rate limit of API calls."),
+    bounds=CALL_SECONDS,
+    system="Chargebee",
+)
+_THROTTLED = Metric("{}.throttled", "{call}", "Tries that Chargebee has answered with 429.", system="Chargebee")
 
 
 @dataclass(slots=True)
@@ -71,28 +127,40 @@ class CallRecord:
     """The record of one call to SQS, DynamoDB or Chargebee, including its retries. It contains no payload values.
 
     `operation`: the name of the action in the service's API. `messages`: the number of messages in a call to SQS.
-    `size`: bytes that count towards SQS's limits; 0 in a worker. `waited`: seconds that each message waited for this
+    `size`: bytes that count towards SQS's limits; None in a worker. `waited`: seconds that each message waited for this
     call in group commit, or that each try of a call to Chargebee waited for its slot in the rate limit. `began`,
     `ended`: seconds of `time.perf_counter`; the wait before the first try is not included. `code`: the service's error
     code, or the name of the client's exception; None after success. `refused`: the error codes of messages that SQS
-    rejected although the call succeeded, or the code with which Chargebee, which works, has rejected the call.
-    `throttled`: the number of tries that Chargebee has answered with 429. `traceparents`: the attribute `traceparent`
-    of each message in the call, or of the message for which the call is made. `sent`: SQS may have the messages.
+    rejected although the call succeeded, or the code with which Chargebee has rejected the call (then `code` is None).
+    `in_flight`: group commit's calls in flight when this one began, with this one. `last`: 1 if no further call could
+    begin then, otherwise 0. `throttled`: the number of tries that Chargebee has answered with 429. `traceparents`: the
+    attribute `traceparent` of each message in the call, or of the message for which the call is made. `sent`: True if
+    SQS may have the messages.
     """
 
     operation: str
-    messages: int = 0
-    size: int = 0
-    waited: list[float] = field(default_factory=list)
+    messages: Annotated[int | None, Named(span="messaging.batch.message_count", metric=_BATCH_SIZE)] = None
+    size: Annotated[int | None, Named(metric=_BATCH_BYTES)] = None
+    waited: Annotated[list[float], Named(metric=_MESSAGE_WAIT), Named(metric=_TRY_WAIT)] = field(default_factory=list)
     began: float = field(default_factory=perf_counter)
     ended: float = 0.0
     retries: int = 0
     code: str | None = CANCELLED
-    refused: list[str] = field(default_factory=list)
+    refused: Annotated[list[str], Named(span="{}.refused")] = field(default_factory=list)
     traceparents: Sequence[str] = ()
-    throttled: int = 0
+    throttled: Annotated[int, Named(span="{}.throttled", metric=_THROTTLED)] = 0
     system: System = SQS
     sent: bool = False
+    in_flight: Annotated[int | None, Named(metric=_IN_FLIGHT)] = None
+    last: Annotated[int | None, Named(metric=_LAST)] = None
+
+
+_MESSAGES = Metric("invoice_webhook.worker.messages", "{message}", "Messages by outcome.", label="outcome")
+_QUEUE_TIME = Metric(
+    *("invoice_webhook.worker.queue_time", "s"),
+    "Time from the arrival of the webhook until a worker begins to process its message.",
+    LAG_SECONDS,
+)
 
 
 @dataclass(slots=True)
@@ -105,16 +173,22 @@ class MessageRecord:
     `retry_in`: seconds until the message is visible again, or None if the worker does not retry the message.
     """
 
-    message_id: str
-    began: float = field(default_factory=perf_counter)
-    outcome: str = "cancelled"
-    code: str | None = None
-    ended: float | None = None
-    event: Event | UnwantedEvent | None = None
-    waited: float | None = None
-    receives: int = 1
-    retry_in: int | None = None
-    trace: Trace | None = None
+    began: float = field(default_factory=perf_counter, kw_only=True)
+    ended: Annotated[float | None, _DURATION] = field(default=None, kw_only=True)
+    event: Annotated[Event | UnwantedEvent | None, _EVENT_ID, _EVENT_TYPE] = field(default=None, kw_only=True)
+    outcome: Annotated[str, _OUTCOME._replace(metric=_MESSAGES)] = field(default="cancelled", kw_only=True)
+    message_id: Annotated[str, Named("message_id", "messaging.message.id")]
+    receives: Annotated[int, Named("receives", "invoice_webhook.receives")] = 1
+    waited: Annotated[float | None, Named("waited_s", decimals=3, metric=_QUEUE_TIME)] = None
+    code: Annotated[str | None, Named("cause")] = None
+    retry_in: Annotated[int | None, Named("retry_in_s")] = None
+    trace: Annotated[Trace | None, _TRACE_ID, _SPAN_ID] = None
+
+    @property
+    def duration_ms(self) -> float:
+        """Returns the milliseconds for which the worker has processed the message."""
+        assert self.ended is not None
+        return (self.ended - self.began) * 1000
 
 
 # The web process has records of webhooks, and a worker has records of messages.
