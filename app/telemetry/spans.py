@@ -13,8 +13,8 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.trace import SpanKind
 from opentelemetry.util.types import AttributeValue
 
-from app.events import Event, UnwantedEvent
-from app.telemetry.record import SQS, UNANSWERED, CallRecord, MessageRecord, Record, WebhookRecord
+from app.telemetry.fields import span_attributes
+from app.telemetry.record import SQS, CallRecord, MessageRecord, Record, WebhookRecord
 from app.telemetry.span_export import SpanExport
 from app.telemetry.trace import Sampling, Trace
 
@@ -34,7 +34,7 @@ class Tracing(ABC, Generic[Record]):
         """Exports the span of a webhook or a message if the webhook or the message is sampled."""
 
     def observe_call(self, record: CallRecord) -> None:
-        """Exports the span of a call if at least one webhook in the call, or the message that needs it, is sampled.
+        """Exports the span of a call if a webhook in the call, or the message that needs the call, is sampled.
 
         The span is a child of the first sampled span. A call to SQS has links to the spans of all sampled webhooks.
         """
@@ -48,13 +48,10 @@ class Tracing(ABC, Generic[Record]):
         attributes: dict[str, AttributeValue] = {
             **dict(zip(system.attributes, (system.value, operation), strict=True)),
             f"{system.prefix}.retries": record.retries,
+            **span_attributes(record, system.prefix),
         }
         if record.messages:
-            attributes |= {"messaging.operation.type": "send", "messaging.batch.message_count": record.messages}
-        if record.refused:
-            attributes[f"{system.prefix}.refused"] = record.refused
-        if record.throttled:
-            attributes[f"{system.prefix}.throttled"] = record.throttled
+            attributes["messaging.operation.type"] = "send"
         self._export.write(
             f"{operation} {system.name}",
             SpanKind.CLIENT,
@@ -73,12 +70,9 @@ class Tracing(ABC, Generic[Record]):
         *,
         times: tuple[float, float],
         attributes: dict[str, AttributeValue],
-        event: Event | UnwantedEvent | None,
         failed: str | None,
     ) -> None:
         """Exports the span of a webhook or a message. If the sender has a span, the new span is its child."""
-        if event is not None:
-            attributes |= {"invoice_webhook.event.id": event.id, "invoice_webhook.event.type": event.event_type}
         parent = None if trace.parent_id is None else trace._replace(span_id=trace.parent_id)
         self._export.write(name, kind, parent, own=trace, times=times, attributes=attributes, failed=failed)
 
@@ -97,21 +91,13 @@ class WebhookTracing(Tracing[WebhookRecord]):
         if trace is None or not trace.sampled or record.status == HTTPStatus.UNAUTHORIZED:
             return
         assert record.answered is not None
-        status = record.status or (None if record.outcome == UNANSWERED else HTTPStatus.OK.value)
-        attributes: dict[str, AttributeValue] = {
-            "http.request.method": self._method,
-            "http.route": self._route,
-            "invoice_webhook.outcome": record.outcome,
-        }
-        if status is not None:
-            attributes["http.response.status_code"] = status
+        status = record.http_status
         self._write(
             f"{self._method} {self._route}",
             SpanKind.SERVER,
             trace,
             times=(record.began, record.answered),
-            attributes=attributes,
-            event=record.event,
+            attributes={"http.request.method": self._method, "http.route": self._route, **span_attributes(record)},
             failed=None if status is not None and status < HTTPStatus.INTERNAL_SERVER_ERROR else record.outcome,
         )
 
@@ -119,7 +105,8 @@ class WebhookTracing(Tracing[WebhookRecord]):
 class MessageTracing(Tracing[MessageRecord]):
     """Exports the spans of messages that a worker has processed.
 
-    Each is a child of the span in the message's attribute `traceparent`, if any: the webhook's or the sender's.
+    Each span is a child of the span that the message's attribute `traceparent` names, if any: the webhook's span or the
+    sender's.
     """
 
     def __init__(self, resource: Resource, version: str, queue: str) -> None:
@@ -136,9 +123,7 @@ class MessageTracing(Tracing[MessageRecord]):
             "messaging.operation.name": PROCESS,
             "messaging.operation.type": PROCESS,
             "messaging.destination.name": self._queue,
-            "messaging.message.id": record.message_id,
-            "invoice_webhook.outcome": record.outcome,
-            "invoice_webhook.receives": record.receives,
+            **span_attributes(record),
         }
         self._write(
             f"{PROCESS} {self._queue}",
@@ -146,6 +131,5 @@ class MessageTracing(Tracing[MessageRecord]):
             trace,
             times=(record.began, record.ended),
             attributes=attributes,
-            event=record.event,
             failed=record.code,
         )
