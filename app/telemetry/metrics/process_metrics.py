@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 from anyio import CapacityLimiter
 from anyio.to_thread import current_default_thread_limiter
 
-from app.telemetry.metrics.calls import CallMetrics
+from app.telemetry.metrics.call_metrics import CallMetrics
 from app.telemetry.metrics.instruments import Description, Histogram, Instrument, Observed, gauge
 from app.telemetry.metrics.process_usage import process_instruments
 from app.telemetry.record import SQS, Record, System

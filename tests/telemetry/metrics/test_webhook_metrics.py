@@ -9,7 +9,7 @@ import pytest
 from app.events import parse_event
 from app.settings import WebSettings
 from app.telemetry.metrics.instruments import Buckets, Instrument, Point
-from app.telemetry.metrics.webhooks import WebhookMetrics
+from app.telemetry.metrics.webhook_metrics import WebhookMetrics
 from app.telemetry.record import UNANSWERED, WebhookRecord
 
 WANTED = WebSettings().event_types

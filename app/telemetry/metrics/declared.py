@@ -1,0 +1,43 @@
+"""Creates the metrics that the fields of a record declare, and adds the values of each record to the metrics."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from app.telemetry.fields import Metric, declared
+from app.telemetry.metrics.instruments import Counter, Histogram, Instrument
+
+
+class DeclaredMetrics:
+    """The metrics of a record's class. `system`, `prefix`: those of the service whose calls are measured, if any."""
+
+    def __init__(self, record: type, system: str = "", prefix: str = "") -> None:
+        self.instruments: list[Instrument] = []
+        self._by_label: list[Counter] = []
+        self._observers: list[tuple[Callable[[Any], Any], Callable[[Any], None]]] = []
+        for field in declared(record):
+            if (metric := field.named.metric) is not None and metric.system == system:
+                self._observers.append((field.value, self._make(metric, metric.name.format(prefix))))
+
+    def expect(self, values: Iterable[str]) -> None:
+        """Makes the counters that have a label show 0 for each of `values` that has not occurred yet."""
+        for counter in self._by_label:
+            counter.values.update({(value,): 0 for value in values if (value,) not in counter.values})
+
+    def observe(self, record: Any) -> None:
+        """Adds the values that the record has. Only one thread at a time may call this method."""
+        for read, add in self._observers:
+            if (value := read(record)) is not None:
+                add(value)
+
+    def _make(self, metric: Metric, name: str) -> Callable[[Any], None]:
+        """Creates the instrument of `metric`. Returns a function that adds a value, or the values of a list, to it."""
+        if metric.bounds:
+            histogram = Histogram(name, metric.unit, metric.text, metric.bounds)
+            self.instruments.append(histogram)
+            return histogram.series().observe_all
+        counter = Counter(name, metric.unit, metric.text, (metric.label,) if metric.label else ())
+        self.instruments.append(counter)
+        if not metric.label:
+            return counter.add
+        self._by_label.append(counter)
+        return counter.count
