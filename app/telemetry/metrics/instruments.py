@@ -10,6 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 Labels = tuple[str | int, ...]
+OTHER = "other"
+# Maximum number of different values of a label, besides OTHER. This project defines the outcomes and most error codes,
+# but other services may return any error code.
+MOST_VALUES = 40
 
 
 class Description(NamedTuple):
@@ -59,6 +63,17 @@ class Counter:
         self.description = Description("counter", name, unit, text, labels)
         self.values: dict[Labels, float] = dict.fromkeys(known if labels else ((),), 0)
 
+    def add(self, number: float) -> None:
+        """Adds `number` to a counter without labels."""
+        self.values[()] += number
+
+    def count(self, value: str) -> None:
+        """Adds 1 for the label's `value`. After MOST_VALUES different values, all new ones count as OTHER."""
+        labels: Labels = (value,)
+        if labels not in self.values and len(self.values) >= MOST_VALUES:
+            labels = (OTHER,)
+        self.values[labels] = self.values.get(labels, 0) + 1
+
     def points(self) -> list[Point]:
         return list(self.values.items())
 
@@ -76,6 +91,11 @@ class Series:
     def observe(self, value: float) -> None:
         self.counts[bisect_left(self._bounds, value)] += 1
         self.total += value
+
+    def observe_all(self, values: float | Iterable[float]) -> None:
+        """Adds one value, or several."""
+        for value in [values] if isinstance(values, float | int) else values:
+            self.observe(value)
 
 
 class Histogram:

@@ -74,7 +74,7 @@ class Push(threading.Thread):
 class Translation:
     """Translates the metrics of this package into the data types of OpenTelemetry's SDK.
 
-    The start time of all metrics is the time of the creation of this object.
+    The start time of each metric is the time at which this object was created.
     """
 
     def __init__(self, instruments: Sequence[Instrument], resource: Resource, scope: InstrumentationScope) -> None:

@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from app.errors import ConfigurationError
+from app.errors import cannot_listen
 from app.settings.text import http_url
 from app.telemetry.metrics.instruments import Buckets, Description, Instrument, Point
 from app.telemetry.metrics.scrapes import scrape_server
@@ -57,10 +57,7 @@ def served(instruments: Sequence[Instrument], host: str, port: int) -> Iterator[
     try:
         server = scrape_server(host, port, registry)
     except (OSError, OverflowError, UnicodeError) as error:
-        raise ConfigurationError(
-            f"APP_HOST={host}, APP_METRICS_PORT={port}: cannot listen there: {error};"
-            " allowed are an address of this machine and a free port (0 chooses one)"
-        ) from None
+        raise cannot_listen(host, port, error, "APP_METRICS_PORT") from None
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     logger.info("Metrics on {}/metrics", http_url(host, server.server_port))

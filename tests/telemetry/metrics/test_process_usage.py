@@ -9,7 +9,7 @@ import pytest
 
 from app.telemetry.metrics import process_usage
 from app.telemetry.metrics.instruments import Instrument
-from app.telemetry.metrics.service import GarbageMetrics
+from app.telemetry.metrics.process_metrics import GarbageMetrics
 
 
 def points(instruments: list[Instrument]) -> dict[str, dict[Any, Any]]:
