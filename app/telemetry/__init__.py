@@ -1,6 +1,7 @@
-"""Builds logs, metrics and traces from one record per webhook, message and call. Also writes profiles and timelines.
+"""Builds logs, metrics and traces from one record per webhook, message and call.
 
-record.py        the records of webhooks, messages and calls
+record.py        the records of webhooks, messages and calls, with the names of their fields
+fields.py        writes what a record's fields declare into logs and spans
 observers.py     the observers that receive the records: metrics and traces
 logging.py       configures loguru, and writes a line for each webhook and message
 lines.py         collects the log lines of webhooks, and writes many lines at once

@@ -28,7 +28,7 @@ from app.telemetry.trace import Trace, sent_with
 
 if TYPE_CHECKING:
     from app.telemetry.metrics.instruments import Instrument
-    from app.telemetry.metrics.service import Metrics
+    from app.telemetry.metrics.process_metrics import Metrics
     from app.telemetry.spans import Tracing
     from asgi_doctor.watchdog import Watchdog
 
@@ -50,7 +50,7 @@ class Observers(Generic[Record]):
 
     def continue_trace(self, traceparent: str | None) -> Trace | None:
         """Does the same as `begin_trace` for a message. `traceparent`: the attribute, or None if it is missing."""
-        # A character that no valid value contains must not raise an error.
+        # An invalid value, for example with a lone surrogate, must not raise an error.
         return self.begin_trace(None if traceparent is None else traceparent.encode(errors="replace"))
 
     @contextmanager
@@ -94,8 +94,8 @@ def make_observers(settings: WebSettings, method: str, route: str) -> Observers[
     metrics = tracing = None
     watchdog = _watchdog(settings)
     if settings.metrics_port is not None or otlp_wanted(_METRICS):
-        from app.telemetry.metrics.service import Metrics, info  # imported only if metrics are exported
-        from app.telemetry.metrics.webhooks import WebhookMetrics
+        from app.telemetry.metrics.process_metrics import Metrics, info  # imported only if metrics are exported
+        from app.telemetry.metrics.webhook_metrics import WebhookMetrics
 
         release = info("invoice_webhook.info", release=settings.release.value, version=__version__)
         metrics = Metrics(WebhookMetrics(method, route, settings.event_types), release)
@@ -113,8 +113,8 @@ def make_worker_observers(settings: ProcessSettings, queue: str) -> Observers[Me
     metrics = tracing = None
     watchdog = _watchdog(settings)
     if settings.metrics_port is not None or otlp_wanted(_METRICS):
-        from app.telemetry.metrics.messages import MessageMetrics  # imported only if metrics are exported
-        from app.telemetry.metrics.service import Metrics, info
+        from app.telemetry.metrics.message_metrics import MessageMetrics  # imported only if metrics are exported
+        from app.telemetry.metrics.process_metrics import Metrics, info
 
         about = info("invoice_webhook.worker.info", version=__version__)
         metrics = Metrics(MessageMetrics(), about, (SQS, DYNAMODB, CHARGEBEE))
@@ -129,7 +129,7 @@ def make_worker_observers(settings: ProcessSettings, queue: str) -> Observers[Me
 
 @contextmanager
 def _valid_variables() -> Iterator[None]:
-    """Raises ConfigurationError if OpenTelemetry's SDK rejects an OTEL_ variable, some of which it reads on import."""
+    """Raises ConfigurationError if OpenTelemetry's SDK rejects an OTEL_ variable. An import of the SDK reads some."""
     try:
         yield
     except (ValueError, RuntimeError) as error:  # RuntimeError if a variable names what is not installed

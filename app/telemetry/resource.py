@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SERVICE = "invoice-webhook"
 PROPAGATORS, METER_PROVIDER = "OTEL_PROPAGATORS", "OTEL_PYTHON_METER_PROVIDER"
 TRACER_PROVIDER, CONTEXT = "OTEL_PYTHON_TRACER_PROVIDER", "OTEL_PYTHON_CONTEXT"
-# The header `traceparent` (`tracecontext`) is the only one that the service reads and passes on.
+# The accepted values. With any propagators, the service itself reads and passes on only `traceparent` (`tracecontext`).
 _ALLOWED = {
     PROPAGATORS: ("tracecontext", "baggage", "none"),
     METER_PROVIDER: ("sdk_meter_provider", "default_meter_provider"),
@@ -30,12 +30,12 @@ _PROTOCOL = "http/protobuf"
 def require_installed() -> None:
     """Raises ConfigurationError if a variable names a part of OpenTelemetry that is not installed.
 
-    Call this function before the import of FastAPI, which imports the propagators, and raises ValueError.
+    Call this function before FastAPI is imported: FastAPI imports the propagators, and would raise ValueError.
     """
     for name, allowed in _ALLOWED.items():
         given = os.environ.get(name)
         if given == "":
-            del os.environ[name]  # OpenTelemetry would look for a provider with an empty name, in each request
+            del os.environ[name]  # otherwise, each request would search for a provider with an empty name
         if given and not {part.strip() for part in given.split(",")} <= {*allowed}:
             raise ConfigurationError(f"{name}={shown(given)}: allowed are {', '.join(allowed)}")
 

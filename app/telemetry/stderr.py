@@ -1,4 +1,4 @@
-"""Replaces standard error by a stream whose writers never wait, because a thread writes what they leave there.
+"""Replaces standard error by a stream that never makes a writer wait, because a separate thread does the writing.
 
 A write to a pipe waits while the pipe is full. Without this stream, a log reader that stalls would stop the event loop,
 and with it all webhooks, probes and signals. While the reader stalls, the stream stores at most MOST_BYTES, and then
@@ -18,7 +18,7 @@ from loguru import logger
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-    from app.telemetry.metrics.service import Metrics
+    from app.telemetry.metrics.process_metrics import Metrics
 
 MOST_BYTES = 2**20
 # Maximum seconds for which the process waits for the last lines when the process ends.
@@ -50,7 +50,7 @@ class LogStream(io.RawIOBase):
         # The lock is reentrant, because a finalizer may log while its thread has the lock.
         self._changed = threading.Condition(threading.RLock())
         self._stored: list[bytes] = []
-        self._size = 0  # of what is stored, and of what the thread is writing
+        self._size = 0  # bytes that are stored, or that the thread is writing
         self._thread = threading.Thread(target=self._run, name="log", daemon=True)
         self._thread.start()
 
@@ -67,7 +67,7 @@ class LogStream(io.RawIOBase):
         """Stores `data`, or drops it if too much is stored. Returns the number of bytes in both cases."""
         text = bytes(data)
         size = len(text)
-        # The line that reports dropped lines is stored in any case.
+        # The thread itself logs only how many lines were dropped. This line is stored in any case.
         own = threading.get_ident() == self._thread.ident
         with self._changed:
             if own or self._size + size <= MOST_BYTES:

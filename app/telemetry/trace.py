@@ -34,8 +34,16 @@ class Trace(NamedTuple):
     parent_id: int | None = None
 
     @property
+    def trace_hex(self) -> str:
+        return f"{self.trace_id:032x}"
+
+    @property
+    def span_hex(self) -> str:
+        return f"{self.span_id:016x}"
+
+    @property
     def traceparent(self) -> str:
-        return f"00-{self.trace_id:032x}-{self.span_id:016x}-{self.sampled:02x}"
+        return f"00-{self.trace_hex}-{self.span_hex}-{self.sampled:02x}"
 
     @classmethod
     def parsed(cls, header: bytes) -> Self | None:
