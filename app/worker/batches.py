@@ -1,4 +1,4 @@
-"""Deletes messages and changes their visibility timeouts in batches of at most ten, and retries failed entries.
+"""Sends deletes and changes of visibility timeouts in batches of at most ten, and retries failed entries.
 
 If a delete does not reach SQS, SQS delivers the message again. If the event is done, the worker then deletes the
 message without repeating the work. If the worker has sent a dead letter, it may send a second one.
@@ -10,9 +10,8 @@ from typing import Generic, TypeVar
 
 from loguru import logger
 
-from app.worker.consumed_queue import MAX_ENTRIES, ConsumedQueue, FailedEntry
-from app.worker.in_flight import InFlight, InFlightMessage
-from app.worker.retry import longest_visibility, pause
+from app.worker.consumed_queue import MAX_ENTRIES, FailedEntry
+from app.worker.retry import pause
 
 Entry = TypeVar("Entry")
 COLLECT_SECONDS = 0.05
@@ -29,8 +28,8 @@ class Batches(Generic[Entry]):
     def __init__(
         self,
         call: Callable[[Sequence[Entry]], Awaitable[list[FailedEntry | None]]],
-        on_end: Callable[[Entry, FailedEntry | None], None],
-        is_wanted: Callable[[Entry], bool],
+        on_end: Callable[[Entry, FailedEntry | None], None] = lambda _, __: None,
+        is_wanted: Callable[[Entry], bool] = lambda _: True,
     ) -> None:
         self._call, self._on_end, self._is_wanted = call, on_end, is_wanted
         self._waiting: list[Entry] = []
@@ -99,50 +98,3 @@ class Batches(Generic[Entry]):
         self._failures += 1
         self._waiting = batch + self._waiting
         self._start_in(pause(self._failures, LONGEST_PAUSE_SECONDS))
-
-
-class Deleter:
-    """Deletes messages that are done. Calls `on_room` after each delete, because it makes room for new messages."""
-
-    def __init__(self, queue: ConsumedQueue, in_flight: InFlight, on_room: Callable[[], None]) -> None:
-        self._queue, self._in_flight, self._on_room = queue, in_flight, on_room
-        self._batches = Batches(self._call, self._end, lambda message: not message.lost)
-        self.flush, self.close = self._batches.flush, self._batches.close
-
-    def delete(self, message: InFlightMessage) -> None:
-        """Deletes `message` with the next batch. Until then, the heartbeat keeps the message hidden."""
-        message.begin_delete()
-        self._batches.add(message)
-
-    async def _call(self, batch: Sequence[InFlightMessage]) -> list[FailedEntry | None]:
-        return await self._queue.delete([message.received.receipt_handle for message in batch])
-
-    def _end(self, message: InFlightMessage, failed: FailedEntry | None) -> None:
-        self._in_flight.remove(message)
-        self._on_room()
-        if failed is not None:
-            logger.bind(message_id=message.received.message_id, cause=failed.code).warning(
-                "SQS did not delete a message that is done, and will deliver it again"
-            )
-
-
-class Releaser:
-    """Makes messages visible to all workers again: failed messages after a delay, unprocessed messages at once.
-
-    If SQS stays unreachable, a message becomes visible when its visibility timeout ends.
-    """
-
-    def __init__(self, queue: ConsumedQueue, in_flight: InFlight) -> None:
-        self._queue, self._in_flight = queue, in_flight
-        self._batches = Batches(self._call, lambda _, __: None, lambda entry: entry[0].is_hidden())
-        self.flush, self.close = self._batches.flush, self._batches.close
-
-    def release(self, message: InFlightMessage, seconds: int = 0) -> None:
-        """Ends the heartbeat of `message`. The next batch makes the message visible after `seconds`."""
-        self._in_flight.remove(message)
-        self._batches.add((message, seconds))
-
-    async def _call(self, batch: Sequence[tuple[InFlightMessage, int]]) -> list[FailedEntry | None]:
-        async with self._in_flight.visibility_lock:
-            changes = [(one.received, min(seconds, longest_visibility(one.age()))) for one, seconds in batch]
-            return await self._queue.change_visibility([(one.receipt_handle, seconds) for one, seconds in changes])
