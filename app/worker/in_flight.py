@@ -1,150 +1,149 @@
-"""The messages in flight of this worker, and the heartbeat that keeps them hidden from other workers.
+"""Keeps the messages that are in flight in this worker. No other module changes their states.
 
 A message is in flight from its receive until it is deleted or released: while it waits for a task, while a task
-processes it, and while it waits for its delete. The heartbeat regularly extends its visibility timeout.
+processes it, and while it waits for its delete.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 
 from loguru import logger
 
-from app.worker.consumed_queue import MAX_ENTRIES, ConsumedQueue
+from app.worker.batches import Batches
+from app.worker.consumed_queue import ConsumedQueue, FailedEntry
+from app.worker.in_flight_message import InFlightMessage, MessageState
+from app.worker.order import MessageOrder
 from app.worker.received_message import ReceivedMessage
-from app.worker.retry import longest_visibility, pause
-
-# Number of extensions in each APP_WORKER_VISIBILITY. More than one, so that a single failed extension does no harm.
-EXTENSIONS = 3
-
-
-class InFlightMessage:
-    """A message from its receive until it is deleted or released. Times are in seconds of the event loop's clock.
-
-    `hidden_until`: the end of the visibility timeout that SQS has confirmed. `deleting`: a delete has begun, so SQS may
-    reject an extension because the message no longer exists. `lost`: another worker may have the message.
-    """
-
-    def __init__(self, received: ReceivedMessage, visibility: float) -> None:
-        self.receive(received, visibility)
-        self.task: asyncio.Task[None] | None = None
-        self.deleting = False
-        self.lost = False
-
-    def receive(self, received: ReceivedMessage, visibility: float) -> None:
-        """Stores the newest receive of the message, because the receipt handles of earlier receives may be invalid."""
-        self.received = received
-        self.received_at = asyncio.get_running_loop().time()
-        self.hidden_until = self.received_at + visibility
-
-    def age(self) -> float:
-        """Returns the seconds since the last receive."""
-        return asyncio.get_running_loop().time() - self.received_at
-
-    def is_hidden(self) -> bool:
-        return asyncio.get_running_loop().time() < self.hidden_until
-
-    def extend(self, began: float, seconds: float) -> None:
-        """Stores that SQS hides the message for `seconds`, counted from `began`, the start of the call."""
-        self.hidden_until = began + seconds
-
-    def start(self, task: "asyncio.Task[None]") -> None:
-        self.task = task
-
-    def begin_delete(self) -> None:
-        self.deleting = True
-
-    def lose(self) -> None:
-        self.lost = True
+from app.worker.retry import longest_visibility
 
 
 class InFlight:
-    """All messages in flight, by message id. `on_lost` receives messages that another worker may have, and the reason.
+    """All messages in flight. Sends the deletes and the releases in batches.
 
     Every change of visibility timeouts acquires `visibility_lock`, so that SQS gets no extension after a release.
+    `changed` is set when there may be room for new messages.
     """
 
-    def __init__(self, queue: ConsumedQueue, visibility: int, on_lost: Callable[[InFlightMessage, str], None]) -> None:
-        self.visibility_lock = asyncio.Lock()
-        self._queue, self._visibility, self._on_lost = queue, visibility, on_lost
+    def __init__(self, queue: ConsumedQueue, visibility: int) -> None:
+        self.visibility_lock, self.changed = asyncio.Lock(), asyncio.Event()
+        self._queue, self._visibility = queue, visibility
         self._messages: dict[str, InFlightMessage] = {}
+        self._order = MessageOrder(fifo=queue.fifo)
+        self._deletes = Batches(self._send_deletes, self._deleted)
+        self._releases = Batches(self._send_releases, is_wanted=lambda entry: entry[0].is_hidden())
 
     def __len__(self) -> int:
         return len(self._messages)
 
-    def add(self, received: ReceivedMessage) -> InFlightMessage | None:
-        """Adds a message and returns it. Returns None if the message is in flight already.
+    @property
+    def waiting(self) -> int:
+        """The number of messages that wait for a task."""
+        return len(self._order)
+
+    def all(self) -> list[InFlightMessage]:
+        return list(self._messages.values())
+
+    def add(self, received: ReceivedMessage) -> InFlightMessage:
+        """Adds a message. If it is in flight already, stores the newest receive.
 
         SQS may deliver a message twice, even to the same worker.
         """
         known = self._messages.get(received.message_id)
         if known is not None:
             known.receive(received, self._visibility)
-            return None
+            return known
         message = self._messages[received.message_id] = InFlightMessage(received, self._visibility)
+        self._order.add(message)
         return message
 
-    def remove(self, message: InFlightMessage) -> None:
-        """Removes a message that was deleted or will be released, so that the heartbeat no longer extends it."""
-        self._messages.pop(message.received.message_id, None)
+    def next(self) -> InFlightMessage | None:
+        """Removes the next message to process from the waiting messages, and returns it. Returns None if none is ready.
 
-    async def heartbeat(self) -> None:
-        """Extends the visibility timeouts until the task is cancelled.
-
-        Waits a third of APP_WORKER_VISIBILITY between two extensions, and less after a failure.
+        A message whose visibility timeout has ended is lost. The heartbeat would notice this only after a call to SQS.
         """
-        failures, interval = 0, self._visibility / EXTENSIONS
-        while True:
-            await asyncio.sleep(interval if not failures else pause(failures, interval))
-            failures = 0 if await self.extend_all() else failures + 1
+        while (message := self._order.take()) is not None and not message.is_hidden():
+            self.lose(message, "Expired")
+        return message
 
-    async def extend_all(self) -> bool:
-        """Extends the visibility timeout of every message.
+    def begin(self, message: InFlightMessage, task: "asyncio.Task[None]") -> None:
+        message.become(MessageState.WORKING, task)
 
-        Calls `on_lost` for each message that SQS refuses to extend, that SQS has hidden for almost the maximum of 12
-        hours, or that waits for a task although its visibility timeout has ended.
-        Returns False if an extension has failed and should be repeated.
+    def delete(self, message: InFlightMessage) -> None:
+        """Deletes `message`, which is done, with the next batch. Until then, the heartbeat keeps the message hidden."""
+        self._order.complete(message)
+        if message.state is not MessageState.LOST:
+            message.become(MessageState.DELETING)
+            self._deletes.add(message)
+
+    def release(self, message: InFlightMessage, seconds: int = 0) -> None:
+        """Makes `message` visible to all workers after `seconds`, and the later messages of its FIFO group at once.
+
+        If SQS stays unreachable, a message becomes visible when its visibility timeout ends. Does not release
+        a lost message, because another worker may have it.
         """
-        for message in list(self._messages.values()):
-            if not longest_visibility(message.age()):
-                self._lose(message, "HeldTooLong")
-        async with self.visibility_lock:
-            messages = list(self._messages.values())
-            batches = [messages[start : start + MAX_ENTRIES] for start in range(0, len(messages), MAX_ENTRIES)]
-            answered = await asyncio.gather(*map(self._extend, batches))
+        behind = self._order.give_up(message)
+        if message.state is not MessageState.LOST:
+            self._release_all([message], seconds)
+        self._release_all(behind)
+
+    def release_waiting(self) -> None:
+        """Makes the messages that wait for a task visible to other workers at once."""
+        self._release_all(self._order.clear())
+
+    def give_up(self, message: InFlightMessage) -> None:
+        """Ends the heartbeat of `message`, which becomes visible again at the end of its visibility timeout."""
+        self._remove(message, MessageState.GONE)
+        self._release_all(self._order.give_up(message))
+
+    def lose(self, message: InFlightMessage, code: str) -> None:
+        """Cancels the task of `message`, if any, because another worker may have received the message.
+
+        If `message` waits for a task, releases the later messages of its FIFO group. Has no effect if the delete of
+        `message` has begun.
+        """
+        if message.state not in (MessageState.WAITING, MessageState.WORKING):
+            return
+        self._remove(message, MessageState.LOST)
+        log = logger.bind(message_id=message.received.message_id, cause=code)
+        log.warning("Another worker may have received the message")
+        if message.task is not None:
+            # `call_soon` cancels the task after its first step. If the task were cancelled earlier, its code would
+            # never run, and so would not give the message up.
+            asyncio.get_running_loop().call_soon(message.task.cancel)
+        else:
+            self._release_all(self._order.give_up(message))
+
+    async def flush(self) -> None:
+        """Sends the waiting deletes and releases, and returns when none is left. The caller must set a deadline."""
+        await asyncio.gather(self._releases.flush(), self._deletes.flush())
+
+    def close(self) -> None:
+        """Drops the deletes and releases that were not sent yet, because the process ends now."""
+        self._deletes.close()
+        self._releases.close()
+
+    def _remove(self, message: InFlightMessage, state: MessageState) -> None:
+        message.become(state)
+        if self._messages.get(message.received.message_id) is message:
+            del self._messages[message.received.message_id]
+        self.changed.set()
+
+    def _release_all(self, messages: Iterable[InFlightMessage], seconds: int = 0) -> None:
         for message in messages:
-            self.lose_if_expired(message)
-        return all(answered)
+            self._remove(message, MessageState.GONE)
+            self._releases.add((message, seconds))
 
-    def lose_if_expired(self, message: InFlightMessage) -> bool:
-        """Treats a waiting message as lost if its visibility timeout has ended. Returns whether the message is lost.
+    async def _send_deletes(self, batch: Sequence[InFlightMessage]) -> list[FailedEntry | None]:
+        return await self._queue.delete([message.received.receipt_handle for message in batch])
 
-        Messages in work are not lost, because their work may end before another worker receives them. If another worker
-        receives one, the claim on the event prevents duplicate work.
-        """
-        if message.task is None and not message.is_hidden():
-            self._lose(message, "Expired")
-        return message.lost
+    def _deleted(self, message: InFlightMessage, failed: FailedEntry | None) -> None:
+        self._remove(message, MessageState.GONE)
+        if failed is not None:
+            logger.bind(message_id=message.received.message_id, cause=failed.code).warning(
+                "SQS did not delete a message that is done, and will deliver it again"
+            )
 
-    async def _extend(self, batch: list[InFlightMessage]) -> bool:
-        began = asyncio.get_running_loop().time()
-        seconds = [min(self._visibility, longest_visibility(message.age())) for message in batch]
-        handles = [message.received.receipt_handle for message in batch]
-        try:
-            failures = await self._queue.change_visibility(list(zip(handles, seconds, strict=True)))
-        except Exception as error:
-            logger.debug("The visibility timeouts were not extended: {!r}", error)
-            return False
-        for message, handle, time, failed in zip(batch, handles, seconds, failures, strict=True):
-            if message.received.receipt_handle != handle:
-                continue  # received again during the call: the newest handle is valid, and its time-out is new
-            if failed is None:
-                message.extend(began, time)
-            elif failed.final:
-                self._lose(message, failed.code)
-        return not any(failed is not None and not failed.final for failed in failures)
-
-    def _lose(self, message: InFlightMessage, code: str) -> None:
-        if self._messages.get(message.received.message_id) is message and not message.deleting:
-            message.lose()
-            self.remove(message)
-            self._on_lost(message, code)
+    async def _send_releases(self, batch: Sequence[tuple[InFlightMessage, int]]) -> list[FailedEntry | None]:
+        async with self.visibility_lock:
+            changes = [(one.received, min(seconds, longest_visibility(one.age()))) for one, seconds in batch]
+            return await self._queue.change_visibility([(one.receipt_handle, seconds) for one, seconds in changes])
