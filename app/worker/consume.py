@@ -1,7 +1,6 @@
-"""Processes each message in its own task, with at most APP_WORKER_CONCURRENCY tasks at a time."""
+"""Processes each message in its own task, and limits the number of tasks."""
 
 import asyncio
-from collections.abc import Callable
 from time import perf_counter, time
 
 from loguru import logger
@@ -10,28 +9,31 @@ from app.telemetry.logging import log_message
 from app.telemetry.observers import Observers
 from app.telemetry.record import MessageRecord
 from app.telemetry.trace import current
-from app.worker.handle import MessageHandler
-from app.worker.in_flight import InFlight, InFlightMessage
+from app.worker.consumed_queue import MAX_ENTRIES
+from app.worker.handle import LOST, RETURNED, MessageHandler
+from app.worker.in_flight import InFlight
+from app.worker.in_flight_message import InFlightMessage, MessageState
 from app.worker.received_message import ReceivedMessage
 
-# Seconds that a cancelled task may take to release its claim on the event.
+# Seconds that a cancelled task may take to end its lease on the event.
 CANCEL_SECONDS = 3.0
+# How many messages may be in flight beyond `concurrency` and `prefetch`, because their deletes are not confirmed yet.
+MAX_DELETING = 2 * MAX_ENTRIES
 
 
 class Consumer:
-    """Starts a task for each message, with at most `concurrency` tasks at a time. Calls `on_room` after each task."""
+    """Starts a task for each message, at most `concurrency` at a time. At most `prefetch` messages wait for a task."""
 
     def __init__(
         self,
         in_flight: InFlight,
         handler: MessageHandler,
         concurrency: int,
+        prefetch: int,
         observers: Observers[MessageRecord],
-        on_room: Callable[[], None],
     ) -> None:
-        self._in_flight, self._handler, self._concurrency = in_flight, handler, concurrency
+        self._in_flight, self._handler, self._concurrency, self._prefetch = in_flight, handler, concurrency, prefetch
         self._observe, self._continue_trace = observers.of_records(log_message), observers.continue_trace
-        self._on_room = on_room
         self._working: set[asyncio.Task[None]] = set()
         self._stopping = False
 
@@ -39,33 +41,25 @@ class Consumer:
     def working(self) -> int:
         return len(self._working)
 
+    def room(self) -> int:
+        """Returns how many messages the next poll may receive, or 0 if they are too few to be worth a call."""
+        most = self._concurrency + self._prefetch
+        free = min(most - self.working - self._in_flight.waiting, most + MAX_DELETING - len(self._in_flight))
+        worth = max(min(self._prefetch, MAX_ENTRIES) // 2, 1)
+        return free if free >= worth else 0
+
     def take(self, messages: list[ReceivedMessage]) -> None:
         """Adds the received messages to the waiting messages. If the worker is stopping, releases them all instead."""
         for received in messages:
-            if (message := self._in_flight.add(received)) is not None:
-                self._handler.order.add(message)
+            self._in_flight.add(received)
         if self._stopping:
-            self._handler.release(self._handler.order.clear())
+            self._in_flight.release_waiting()
         self._begin()
-
-    def lose(self, message: InFlightMessage, code: str) -> None:
-        """Cancels the task of `message`, because another worker may have received the message.
-
-        If `message` has no task yet, releases the later messages of its FIFO group.
-        """
-        log = logger.bind(message_id=message.received.message_id, cause=code)
-        log.warning("Another worker may have received the message")
-        if message.task is not None:
-            # After the task's first step. In a task that is cancelled before, `_work` does not begin, so it cannot give
-            # the message up.
-            asyncio.get_running_loop().call_soon(message.task.cancel)
-        else:
-            self._handler.release(self._handler.order.give_up(message))
 
     def stop(self) -> None:
         """Starts no further task, and releases the waiting messages."""
         self._stopping = True
-        self._handler.release(self._handler.order.clear())
+        self._in_flight.release_waiting()
 
     async def finish(self, seconds: float) -> None:
         """Waits at most `seconds` for the tasks to end. Cancels those that still run, which releases their messages."""
@@ -77,13 +71,11 @@ class Consumer:
             await asyncio.wait(self._working, timeout=CANCEL_SECONDS)
 
     def _begin(self) -> None:
-        while not self._stopping and len(self._working) < self._concurrency:
-            if (message := self._handler.order.take()) is None:
+        while not self._stopping and self.working < self._concurrency:
+            if (message := self._in_flight.next()) is None:
                 return
-            if self._in_flight.lose_if_expired(message):
-                continue  # the heartbeat notices this only after the extension's call has ended
             task = asyncio.create_task(self._work(message))
-            message.start(task)
+            self._in_flight.begin(message, task)
             self._working.add(task)
             task.add_done_callback(self._end)
 
@@ -93,7 +85,7 @@ class Consumer:
             what = "The task of a message has failed: unless the message is deleted, SQS delivers it again later"
             logger.opt(exception=error).error(what)
         self._begin()
-        self._on_room()
+        self._in_flight.changed.set()
 
     async def _work(self, message: InFlightMessage) -> None:
         received = message.received
@@ -102,13 +94,12 @@ class Consumer:
             record.trace = self._continue_trace(received.text("traceparent"))
             current.set(record.trace)  # a context variable: other tasks do not see this value
             await self._handler.handle(message, record)
-        except asyncio.CancelledError:
-            self._handler.abandon(message, record)
+        except asyncio.CancelledError:  # another worker may have the message, or this worker is stopping
+            record.outcome = LOST if message.state is MessageState.LOST else RETURNED
+            self._in_flight.release(message)
             raise
         except Exception:
-            # Without the heartbeat, the message becomes visible again at the end of its visibility timeout.
-            self._in_flight.remove(message)
-            self._handler.release(self._handler.order.give_up(message))
+            self._in_flight.give_up(message)
             raise
         finally:
             record.ended = perf_counter()

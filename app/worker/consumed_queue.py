@@ -3,21 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aiobotocore.config import AioConfig
 from botocore import xform_name
 
 from app.sqs.async_client import open_client
-from app.sqs.failures import (
-    code_of,
-    require_acknowledgement,
-    require_queue_url,
-    retries_of,
-    without_tracebacks,
-)
+from app.sqs.failures import require_acknowledgement, require_queue_url, retries_of, without_tracebacks
 from app.sqs.queue import QueueAddress
+from app.sqs.sdk_calls import Recorded, client_options
 from app.telemetry.record import CallRecord, ObserveCall
 from app.worker.received_message import ReceivedMessage
 
@@ -53,8 +46,7 @@ class ConsumedQueue:
         """
         answer = await self._call(
             "ReceiveMessage",
-            0,
-            wait,
+            longer=wait,
             MaxNumberOfMessages=min(most, MAX_ENTRIES),
             WaitTimeSeconds=wait,
             VisibilityTimeout=visibility,
@@ -86,7 +78,7 @@ class ConsumedQueue:
 
     async def attributes(self, *names: str) -> dict[str, str]:
         """Returns the queue's attributes with these names."""
-        answer = await self._call("GetQueueAttributes", 0, AttributeNames=list(names))
+        answer = await self._call("GetQueueAttributes", AttributeNames=list(names))
         return dict(answer.get("Attributes", {}))
 
     async def start_move(self, source: str, destination: str, most: int) -> None:
@@ -95,30 +87,28 @@ class ConsumedQueue:
         `most`: the maximum number of messages per second.
         """
         await self._call(
-            "StartMessageMoveTask", 0, SourceArn=source, DestinationArn=destination, MaxNumberOfMessagesPerSecond=most
+            "StartMessageMoveTask", SourceArn=source, DestinationArn=destination, MaxNumberOfMessagesPerSecond=most
         )
 
     async def last_move(self, source: str) -> dict[str, Any]:
         """Returns the newest task that moves messages from the queue with the ARN `source`."""
-        answer = await self._call("ListMessageMoveTasks", 0, SourceArn=source, MaxResults=1)
+        answer = await self._call("ListMessageMoveTasks", SourceArn=source, MaxResults=1)
         return dict(answer["Results"][0])
 
-    async def _call(self, operation: str, messages: int, longer: float = 0, **parameters: Any) -> dict[str, Any]:
+    async def _call(
+        self, operation: str, messages: int | None = None, longer: float = 0, **parameters: Any
+    ) -> dict[str, Any]:
         """Makes one call and returns the answer. The deadline is the call time-out plus `longer` seconds."""
-        record = CallRecord(operation, messages)
         try:
-            async with asyncio.timeout(self._call_timeout + longer):
-                if "SourceArn" not in parameters:
-                    parameters["QueueUrl"] = self._url or await self._resolve()
-                answer: dict[str, Any] = await getattr(self._client, xform_name(operation))(**parameters)
-            record.retries, record.code = retries_of(answer, ATTEMPTS), None
-            record.refused = [str(entry.get("Code")) for entry in answer.get("Failed", [])]
+            with Recorded(CallRecord(operation, messages), ATTEMPTS, self._observe) as record:
+                async with asyncio.timeout(self._call_timeout + longer):
+                    if "SourceArn" not in parameters:
+                        parameters["QueueUrl"] = self._url or await self._resolve()
+                    answer: dict[str, Any] = await getattr(self._client, xform_name(operation))(**parameters)
+                record.retries = retries_of(answer, ATTEMPTS)
+                record.refused = [str(entry.get("Code")) for entry in answer.get("Failed", [])]
         except Exception as error:
-            record.retries, record.code = retries_of(error, ATTEMPTS), code_of(error)
             raise without_tracebacks(error) from None
-        finally:
-            record.ended = perf_counter()
-            self._observe(record)
         return answer
 
     async def _resolve(self) -> str:
@@ -149,12 +139,8 @@ async def open_queues(
 
     `call_timeout`: seconds for one API call, including retries. A long poll may take POLL_SECONDS longer.
     """
-    config = AioConfig(
-        connect_timeout=call_timeout / ATTEMPTS,  # seconds for each attempt to connect
-        read_timeout=POLL_SECONDS + call_timeout,  # a long poll may wait POLL_SECONDS for its answer
-        max_pool_connections=CONNECTIONS,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
-    )
-    async with open_client("sqs", config) as client:
+    connect, read = call_timeout / ATTEMPTS, POLL_SECONDS + call_timeout
+    options = client_options(ATTEMPTS, connect=connect, read=read, connections=CONNECTIONS)
+    async with open_client("sqs", options) as client:
         queues = [ConsumedQueue(client, address, call_timeout, observe) for address in (source, dead_letters)]
         yield queues[0], queues[1]
