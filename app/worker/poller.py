@@ -1,48 +1,35 @@
 """Polls SQS for as many messages as the worker has room for, until `stop` is called."""
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 
 from loguru import logger
 
 from app.sqs.failures import code_of
+from app.worker.consume import Consumer
 from app.worker.consumed_queue import MAX_ENTRIES, POLL_SECONDS, ConsumedQueue
-from app.worker.received_message import ReceivedMessage
 from app.worker.retry import pause
 
 LONGEST_PAUSE_SECONDS = 15.0
 
 
 class Poller:
-    """Makes one poll at a time.
+    """Makes one poll at a time, and passes the messages to the consumer. `received`: the number of messages so far."""
 
-    `room` returns how many messages the worker has room for. `take` receives the messages of each poll.
-    """
-
-    def __init__(
-        self,
-        queue: ConsumedQueue,
-        visibility: int,
-        room: Callable[[], int],
-        take: Callable[[list[ReceivedMessage]], None],
-    ) -> None:
-        self._queue, self._visibility, self._room, self._take = queue, visibility, room, take
+    def __init__(self, queue: ConsumedQueue, visibility: int, consumer: Consumer, changed: asyncio.Event) -> None:
+        """`changed` is set when the consumer may have room."""
+        self._queue, self._visibility, self._consumer = queue, visibility, consumer
         self._loop = asyncio.get_running_loop()
-        self._wake = asyncio.Event()
+        self._changed = changed
         self._stopped = asyncio.Event()
-        self._failures = 0
+        self._failures = self.received = 0
         self._active_at = self._loop.time()
         self._answered_at = self._loop.time()
 
-    def wake(self) -> None:
-        """Ends the poller's wait, so that it checks again if the worker has room for messages."""
-        self._wake.set()
-
     def stop(self) -> None:
-        """Starts no further poll. `take` still receives the messages of the current poll."""
+        """Starts no further poll. The consumer still receives the messages of the current poll."""
         self._stopped.set()
-        self._wake.set()
+        self._changed.set()
 
     def idle(self) -> float:
         """Returns the seconds since the poller last began a poll, got an answer, or found that there is no room."""
@@ -55,12 +42,12 @@ class Poller:
     async def run(self) -> None:
         while not self._stopped.is_set():
             self._active_at = self._loop.time()
-            room = self._room()
+            room = self._consumer.room()
             if room > 0:
                 await self._poll(room)
             else:
-                self._wake.clear()
-                await _wait(self._wake, POLL_SECONDS)
+                self._changed.clear()
+                await _wait(self._changed, POLL_SECONDS)
 
     async def _poll(self, room: int) -> None:
         try:
@@ -75,7 +62,8 @@ class Poller:
         if self._failures:
             logger.info("SQS answers again")
             self._failures = 0
-        self._take(messages)
+        self.received += len(messages)
+        self._consumer.take(messages)
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

@@ -10,23 +10,19 @@ from app.clock import monotonic
 from app.telemetry.observers import Observers
 from app.telemetry.record import MessageRecord
 from app.worker import redrive_policy
-from app.worker.batches import Deleter, Releaser
 from app.worker.consume import Consumer
-from app.worker.consumed_queue import MAX_ENTRIES, POLL_SECONDS, ConsumedQueue
+from app.worker.consumed_queue import POLL_SECONDS, ConsumedQueue
 from app.worker.handle import MessageHandler, Process
-from app.worker.in_flight import InFlight, InFlightMessage
-from app.worker.order import MessageOrder
+from app.worker.heartbeat import Heartbeat
+from app.worker.in_flight import InFlight
 from app.worker.poller import Poller
-from app.worker.received_message import ReceivedMessage
 from app.worker.retry import pause
 
-# How many messages may wait for a free task, so that a free task need not wait for the next poll.
+# How many messages may wait for a free task, so that the next task can begin without another poll.
 PREFETCH = 10
-# When the worker stops, it reserves the last part of APP_GRACEFUL_TIMEOUT for the calls to SQS that delete and release
-# messages. This part is LAST_SECONDS long, or the fraction LAST_PART of the time-out if that is shorter.
+# When the worker stops, it reserves the last part of `grace` for the calls to SQS that delete and release messages. The
+# part is LAST_SECONDS long, or the fraction LAST_PART of `grace` if that is shorter.
 LAST_SECONDS, LAST_PART = 5.0, 1 / 3
-# How many messages may be in flight beyond `concurrency` and `prefetch`, because their deletes are not confirmed yet.
-MAX_DELETING = 2 * MAX_ENTRIES
 
 
 class WorkerLimits(NamedTuple):
@@ -34,7 +30,7 @@ class WorkerLimits(NamedTuple):
 
     `visibility`: how long SQS hides a message after a receive or an extension. `first_retry`: the longest delay of a
     message's first retry. `idle`: the worker counts as not alive if `Poller.idle` exceeds this. `grace`: the longest
-    time that `run` may take after `stop` is called (`run` describes an exception).
+    time that `run` may take after `stop` is called (`run` says when it may take longer).
     """
 
     concurrency: int
@@ -62,16 +58,11 @@ class Worker:
         self._limits, self._queue = limits, queues[0]
         self._stopping = asyncio.Event()
         self._patient = True
-        self.received = 0
-        self.in_flight = InFlight(self._queue, limits.visibility, self._lost)
-        self._poller = Poller(self._queue, limits.visibility, self._room, self._take)
-        self._deleter = Deleter(self._queue, self.in_flight, self._poller.wake)
-        self._releaser = Releaser(self._queue, self.in_flight)
-        self.order = MessageOrder(fifo=self._queue.fifo)
-        handler = MessageHandler(
-            process, wanted, self.order, self._deleter, self._releaser, queues[1], limits.first_retry
-        )
-        self.consumer = Consumer(self.in_flight, handler, limits.concurrency, observers, self._poller.wake)
+        self.in_flight = InFlight(self._queue, limits.visibility)
+        self.heartbeat = Heartbeat(self._queue, limits.visibility, self.in_flight)
+        handler = MessageHandler(process, wanted, self.in_flight, queues[1], limits.first_retry)
+        self.consumer = Consumer(self.in_flight, handler, limits.concurrency, limits.prefetch, observers)
+        self.poller = Poller(self._queue, limits.visibility, self.consumer, self.in_flight.changed)
 
     def stop(self, *, patient: bool = True) -> None:
         """Ends polling, and makes `run` return. If `patient` is False, cancels the current poll.
@@ -81,18 +72,9 @@ class Worker:
         self._patient = patient
         self._stopping.set()
 
-    def close(self) -> None:
-        """Drops the deletes and releases that were not sent yet, because the process ends now."""
-        self._deleter.close()
-        self._releaser.close()
-
-    def poll_age(self) -> float:
-        """Returns the seconds since SQS last answered a poll."""
-        return self._poller.since_answer()
-
     def not_alive(self) -> str | None:
         """Returns why the process should be restarted, or None if the worker is alive."""
-        idle = self._poller.idle()
+        idle = self.poller.idle()
         return f"The last poll was {idle:.0f} s ago" if idle > self._limits.idle else None
 
     def not_ready(self) -> str | None:
@@ -104,7 +86,7 @@ class Worker:
         If `grace` is below 9 s, cancelled tasks may take up to CANCEL_SECONDS (consume.py) longer. If the poller or the
         heartbeat fails because of a bug, raises the exception.
         """
-        polling, beating = asyncio.create_task(self._poller.run()), asyncio.create_task(self.in_flight.heartbeat())
+        polling, beating = asyncio.create_task(self.poller.run()), asyncio.create_task(self.heartbeat.run())
         checking = asyncio.create_task(self._check_policy())
         stopped = asyncio.create_task(self._stopping.wait())
         try:
@@ -122,8 +104,8 @@ class Worker:
         grace = self._limits.grace
         deadline = monotonic() + grace
         finishing = grace - min(LAST_SECONDS, grace * LAST_PART)
-        logger.info("Stopping: messages in work: {}, released: {}", self.consumer.working, len(self.order))
-        self._poller.stop()
+        logger.info("Stopping: messages in work: {}, released: {}", self.consumer.working, self.in_flight.waiting)
+        self.poller.stop()
         self.consumer.stop()
         if not self._patient:
             polling.cancel()
@@ -131,7 +113,7 @@ class Worker:
         polling.cancel()
         try:
             async with asyncio.timeout(max(deadline - monotonic(), 0)):
-                await asyncio.gather(self._releaser.flush(), self._deleter.flush())
+                await self.in_flight.flush()
         except TimeoutError:
             logger.warning("APP_GRACEFUL_TIMEOUT is over: SQS may deliver {} messages again", len(self.in_flight))
 
@@ -140,20 +122,3 @@ class Worker:
         while not await redrive_policy.check(self._queue):
             failures += 1
             await asyncio.sleep(pause(failures, POLL_SECONDS))
-
-    def _room(self) -> int:
-        """Returns how many messages the next poll may receive, or 0 if they are too few to be worth a call."""
-        most = self._limits.concurrency + self._limits.prefetch
-        free = min(
-            most - self.consumer.working - len(self.order),
-            most + MAX_DELETING - len(self.in_flight),
-        )
-        worth = max(min(self._limits.prefetch, MAX_ENTRIES) // 2, 1)
-        return free if free >= worth else 0
-
-    def _take(self, messages: list[ReceivedMessage]) -> None:
-        self.received += len(messages)
-        self.consumer.take(messages)
-
-    def _lost(self, message: InFlightMessage, code: str) -> None:
-        self.consumer.lose(message, code)
