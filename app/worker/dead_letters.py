@@ -14,7 +14,7 @@ REASON, DETAIL, RECEIVE_COUNT, EVENT_ID = "reason", "detail", "receive_count", "
 # one_by_one.py removes these attributes from the message. SQS's own task keeps them.
 REASON_ATTRIBUTES = (REASON, DETAIL, RECEIVE_COUNT)
 # Maximum characters of an attribute's value, so that the attributes fit into 4 KiB. SQS accepts 1 MiB for the body and
-# the attributes together, and APP_MAX_BODY_BYTES is at most 1 MiB - 4 KiB.
+# the attributes together, and the service accepts bodies of at most 1 MiB - 4 KiB.
 MAX_DETAIL = 500
 # Control characters such as line breaks, and the other characters that XML 1.0 forbids and SQS rejects in attributes.
 _REJECTED = re.compile(r"[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")

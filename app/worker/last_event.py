@@ -1,6 +1,6 @@
 """Notes when the workers last received an event, so that a worker can report a gap when it starts.
 
-Chargebee gives up a webhook after 3 days 7 hours. If no event has arrived for longer, events may be lost to the queue.
+Chargebee gives up a webhook after 3 days 7 hours. If no event has arrived for longer, events may have been lost.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ LONGEST_PAUSE_SECONDS = 20.0
 
 @asynccontextmanager
 async def noting(table: Table, process: Process) -> AsyncIterator[Process]:
-    """Yields `process`, which then also notes in the table when an event has arrived, at most once a minute.
+    """Yields a function that does the same as `process`, but also notes in the table when an event has arrived.
 
-    Meanwhile, logs a warning if the last event before this start is older than REDELIVERED_SECONDS. If the table fails,
-    the events are processed all the same.
+    It notes this at most once a minute. When the table answers, logs a warning if the last event before this start is
+    older than REDELIVERED_SECONDS. If the table fails, events are processed all the same.
     """
     last_event = _LastEvent(table)
 
@@ -47,12 +47,12 @@ async def noting(table: Table, process: Process) -> AsyncIterator[Process]:
 
 
 class _LastEvent:
-    """The item of the table. `arrived`: the unix seconds of the last event that this process has received, or 0."""
+    """The table's item for the last event. `arrived`: the unix seconds of this process's last event, or 0."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
         self.arrived = self._noted = 0
-        self._is_checked = False  # until then, this process must not replace the time in the table
+        self._is_checked = False  # before the check, this process must not replace the time in the table
 
     async def check(self) -> None:
         """Reads the item, as soon as the table answers, and logs a warning after a gap."""
@@ -80,7 +80,7 @@ class _LastEvent:
 
 
 def gap_since(last: int, now: int) -> str | None:
-    """Returns the value of `reconcile --since` after a gap between the unix seconds `last` and `now`, or None.
+    """Returns the value of `reconcile --since` after a gap from `last` to `now` (unix seconds), or None.
 
     An event that Chargebee has sent for the first time before the gap may have been redelivered within the gap. So the
     value also covers REDELIVERED_SECONDS before the gap.

@@ -5,16 +5,16 @@ from collections.abc import Callable
 
 from botocore.exceptions import ClientError
 
-from app.errors import ConfigurationError
+from app.errors import CommandFailed
 from app.worker.consumed_queue import ConsumedQueue
 
 TASK_SECONDS = 2.0  # seconds between two requests for the status of SQS's task
 MAX_MOVED_PER_SECOND = 500  # messages; the highest rate that StartMessageMoveTask accepts
 
-# With these error codes of StartMessageMoveTask, the task is not available, because emulators do not have it.
+# The error codes for StartMessageMoveTask from emulators that do not have this action.
 NO_TASK = ("UnsupportedOperation", "InvalidAction", "UnknownOperation", "ResourceNotFoundException", "404", "501")
-# SQS also rejects a source that is not the dead-letter queue of any queue. The code is InvalidParameterValue, as for a
-# task that already runs, so the message decides. LocalStack recorded both messages from AWS:
+# SQS also rejects a source that is not the dead-letter queue of any queue. The code, InvalidParameterValue, also means
+# that a task runs already, so only the message shows the reason. LocalStack recorded both messages from AWS:
 # https://github.com/localstack/localstack/blob/11c332e/tests/aws/services/sqs/test_sqs_move_task.snapshot.json
 NO_DEAD_LETTER_QUEUE = "Source queue must be configured as a Dead Letter Queue"
 Progress = Callable[[int, int], None]
@@ -37,9 +37,9 @@ async def start(queue: ConsumedQueue, dead: ConsumedQueue) -> str | None:
 
 
 async def follow(dead: ConsumedQueue, source: str, progress: Progress) -> tuple[int, str | None]:
-    """Waits until SQS's task ends, and returns the number of moved messages, and why the task has failed, or None.
+    """Waits until SQS's task ends. Returns the number of moved messages, and why the task has failed, or None.
 
-    Raises ConfigurationError if a person has cancelled the task.
+    Raises CommandFailed if a person has cancelled the task.
     """
     while True:
         task = await dead.last_move(source)
@@ -51,5 +51,5 @@ async def follow(dead: ConsumedQueue, source: str, progress: Progress) -> tuple[
             case "FAILED":
                 return moved, str(task.get("FailureReason") or "no reason given")
             case "CANCELLED":
-                raise ConfigurationError(f"{dead.name}: SQS's move task was cancelled after {moved:,} messages")
+                raise CommandFailed(f"{dead.name}: SQS's move task was cancelled after {moved:,} messages")
         await asyncio.sleep(TASK_SECONDS)

@@ -23,15 +23,15 @@ VISIBILITY_SECONDS = 120
 # messages:
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-short-and-long-polling.html
 WAIT_SECONDS = 2
-# If this many dead letters in a row cannot be moved, and no message itself is the cause, the others cannot either.
+# After this many failures in a row whose cause is not the message, the redrive ends: the rest would fail, too.
 OUTAGE = 3
 
 
 @dataclass
 class Redriven:
-    """The result of a redrive. `moved`: their number; `failed`: the cause for each one that was not moved.
+    """The result of a redrive. `moved`: the number of moved messages.
 
-    `error`: what ended the redrive early, or None.
+    `failed`: the cause for each message that was not moved. `error`: what ended the redrive early, or None.
     """
 
     moved: int = 0
@@ -40,7 +40,7 @@ class Redriven:
 
 
 async def move_one_by_one(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None, progress: Progress) -> Redriven:
-    """Moves at most `limit` messages. A message that cannot be moved does not keep the others back.
+    """Moves at most `limit` messages, and continues after a message that cannot be moved.
 
     Tries no more messages than `dead` contains at the start, because a running worker may dead-letter some again.
     """
@@ -57,7 +57,7 @@ async def move_one_by_one(queue: ConsumedQueue, dead: ConsumedQueue, limit: int 
 
 
 class _Move:
-    """Moves dead letters, and counts."""
+    """Moves dead letters, and counts them in `result`."""
 
     def __init__(self, queue: ConsumedQueue, dead: ConsumedQueue) -> None:
         self.result = Redriven()
@@ -67,7 +67,7 @@ class _Move:
         self._code = ""  # of the last failure
 
     async def move(self, messages: Sequence[ReceivedMessage]) -> None:
-        """Sends the messages, and deletes those that were sent. Raises QueueUnavailable if SQS refuses all calls."""
+        """Sends the messages, and deletes the sent ones. Raises QueueUnavailable after OUTAGE failures in a row."""
         codes = await self._send(messages)
         sent = [message for message, code in zip(messages, codes, strict=True) if code is None]
         for message, code in zip(messages, codes, strict=True):

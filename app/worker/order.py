@@ -8,7 +8,7 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-
 
 from collections import deque
 
-from app.worker.in_flight import InFlightMessage
+from app.worker.in_flight_message import InFlightMessage
 
 
 class MessageOrder:

@@ -31,9 +31,9 @@ def retry_delay(
     """Returns the whole seconds until a failed message becomes visible again.
 
     `age`: seconds since the last receive; `base`: the longest delay after the first receive, in seconds.
-    `retry_after`: the seconds of `Postponed.retry_after`, or None. If it is above 0, the delay is between `retry_after`
-    and twice `retry_after`, so that not all messages become visible at the same time. The delay never exceeds what
-    `longest_visibility` returns.
+    `retry_after`: seconds until a retry may succeed, or None. If it is above 0, the delay is between `retry_after`
+    and twice `retry_after`, so that not all messages become visible at the same time. The delay never exceeds the
+    longest visibility timeout that SQS accepts.
     """
     if retry_after is not None and retry_after > 0:
         seconds = math.ceil(uniform(retry_after, 2 * retry_after))

@@ -21,9 +21,9 @@ from app.telemetry.observers import Observers
 from app.telemetry.record import MessageRecord, ObserveCall
 from app.worker.consumed_queue import POLL_SECONDS, ConsumedQueue, open_queues
 from app.worker.handle import DEAD_LETTER, IGNORED, LOST, RETRIED, RETURNED, Process
-from app.worker.health import Probes, served
 from app.worker.retry import BASE_SECONDS
 from app.worker.work import PREFETCH, Worker, WorkerLimits
+from app.worker.worker_probes import Probes, served
 
 OpenProcess = Callable[[], AbstractAsyncContextManager[Process]]
 # Number of file descriptors for everything except the connections of the events in process, for example for SQS.
@@ -81,7 +81,7 @@ async def _run(
         prefetch=prefetch,
         visibility=settings.worker_visibility,
         first_retry=retry,
-        # More than a poll with its retries (POLL_SECONDS + the time-out) and the pause after a failure (15 s) may take.
+        # Longer than a poll with its retries (POLL_SECONDS + the time-out), and the pause after a failure (15 s).
         idle=2 * (POLL_SECONDS + 2 * settings.sqs_timeout),
         grace=settings.graceful_timeout,
     )
@@ -113,11 +113,11 @@ def _on_signals(worker: Worker) -> None:
             worker.stop(patient=number != signal.SIGINT)
         elif number != signal.SIGHUP:  # a closing terminal sends SIGHUP as well, which must not end the worker at once
             logger.warning("Second signal: ending now")
-            worker.close()
+            worker.in_flight.close()
             task.cancel()
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # as nohup sets it
+        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # nohup sets SIG_IGN
             loop.add_signal_handler(number, on_signal, number)
 
 
@@ -127,6 +127,7 @@ def _measure(worker: Worker, observers: Observers[MessageRecord]) -> None:
         return
     outcomes = (*get_args(Outcome), RETRIED, DEAD_LETTER, LOST, RETURNED, IGNORED)
     metrics.records.expect((outcome, None) for outcome in outcomes)
+    poller, consumer = worker.poller, worker.consumer
     consumed = Description(
         "counter",
         "messaging.client.consumed.messages",
@@ -136,14 +137,19 @@ def _measure(worker: Worker, observers: Observers[MessageRecord]) -> None:
     )
     metrics.add(
         [
-            Observed(consumed, lambda: [(("aws_sqs", "ReceiveMessage"), worker.received)]),
+            Observed(consumed, lambda: [(("aws_sqs", "ReceiveMessage"), poller.received)]),
             gauge(
                 "invoice_webhook.worker.held",
                 "{message}",
                 "Messages received, but not yet deleted or released.",
                 lambda: len(worker.in_flight),
             ),
-            gauge("invoice_webhook.worker.working", "{task}", "Messages in process.", lambda: worker.consumer.working),
-            gauge("invoice_webhook.worker.poll_age", "s", "Time since SQS last answered a poll.", worker.poll_age),
+            gauge("invoice_webhook.worker.working", "{task}", "Messages in process.", lambda: consumer.working),
+            gauge(
+                "invoice_webhook.worker.poll_age",
+                "s",
+                "Time since SQS last answered a poll.",
+                poller.since_answer,
+            ),
         ]
     )

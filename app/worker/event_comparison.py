@@ -22,20 +22,21 @@ from app.worker.retry import pause
 BATCH = 100
 ATTEMPTS = 5
 LONGEST_PAUSE_SECONDS = 10.0
-# If SQS refuses this many events in a row, and no event itself is the cause, SQS would refuse the others, too.
+# If SQS refuses this many events in a row, and no event itself is the cause, SQS would refuse the rest, too.
 OUTAGE = 3
 KnownOf = Callable[[Iterable[str]], Awaitable[tuple[set[str], Mapping[str, str]]]]
-"""A function that returns which of the given events are done, and the codes of the final verdicts on others, by id."""
+"""Returns which of the given events are done, and, by id, the error codes of those that have a dead letter."""
 Send = Callable[[Message], Awaitable[None]]
 _EVENT_ID: TypeAdapter[str] = TypeAdapter(EventId)
 
 
 @dataclass
 class Summary:
-    """The result of a comparison. `seen`: their number; `missing`: the ids of those that were, or would be, enqueued.
+    """The result of a comparison. `seen`: the number of events at Chargebee.
 
-    `judged`: the code of the final verdict on each event that has a dead letter. `failed`: why an event could not be
-    enqueued, by the event's name. `error`: what ended the comparison early, or None.
+    `missing`: the ids of the events that were enqueued, or would be in a dry run. `judged`: the error
+    code of each event that has a dead letter. `failed`: why an event could not be enqueued, by the event's name.
+    `error`: what ended the comparison early, or None.
     """
 
     seen: int = 0
@@ -68,8 +69,8 @@ async def reconcile(
 ) -> Summary:
     """Compares all `events`, which are sorted by time, and enqueues the missing events if `send` is not None.
 
-    An event with a final verdict is not missing, because its message is a dead letter. An event that cannot be
-    enqueued does not keep the others back. `progress` receives the unix seconds of the last event of each batch.
+    An event that ended in a dead letter is not missing. If an event cannot be enqueued, the comparison continues
+    with the next event. `progress` receives the unix seconds of the last event of each batch.
     """
     comparison = _Comparison(send, wanted, fifo=fifo)
     try:
@@ -87,7 +88,7 @@ async def reconcile(
 
 
 class _Comparison:
-    """Enqueues missing events, and counts."""
+    """Enqueues missing events, and counts all events in `summary`."""
 
     def __init__(self, send: Send | None, wanted: frozenset[str], *, fifo: bool) -> None:
         self.summary = Summary()

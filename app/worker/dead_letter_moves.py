@@ -1,8 +1,8 @@
 """Moves dead letters back to the queue, by a task of SQS (StartMessageMoveTask) or one by one.
 
-SQS's task cannot be limited to a number of messages. It keeps the attributes that contain the reason, which the worker
-ignores. If the task fails, for example because a message is too long for the queue, `move_one_by_one` moves the
-messages behind that one.
+SQS's task cannot be limited to a number of messages. The moved messages keep the attributes with the reason, which the
+worker ignores. If the task fails, for example because a message is too long for the queue, `move_one_by_one` moves the
+remaining messages.
 """
 
 from collections import Counter
@@ -40,7 +40,7 @@ async def count_by_reason(dead: ConsumedQueue, limit: int | None) -> DeadLetterC
 async def redrive(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None, progress: Progress) -> Redriven:
     """Moves at most `limit` messages, or all messages if `limit` is None.
 
-    Raises ConfigurationError and the client's errors, unless some messages may have been moved one by one before.
+    Raises CommandFailed and the client's errors. If an error ends the moves one by one, the result has this error.
     """
     by_task = 0
     if limit is None and (source := await move_task.start(queue, dead)):

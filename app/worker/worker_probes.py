@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 
-from app.errors import ConfigurationError
+from app.errors import cannot_listen
 
 HEAD_BYTES = 8 * 1024
 HEAD_SECONDS = 5.0
@@ -67,10 +67,7 @@ async def served(probes: Probes, host: str, port: int) -> AsyncIterator[tuple[st
     try:
         server = await asyncio.start_server(probes.serve, host, port, limit=HEAD_BYTES)
     except (OSError, UnicodeError) as error:
-        raise ConfigurationError(
-            f"APP_HOST={host}, APP_PORT={port}: cannot listen there: {error};"
-            " allowed is an address of this machine and a free port (0 picks a free port)"
-        ) from None
+        raise cannot_listen(host, port, error) from None
     try:
         yield server.sockets[0].getsockname()[:2]
     finally:
