@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from app.errors import ConfigurationError
-from app.worker import health
-from app.worker.health import Probes, served
+from app.worker import worker_probes
+from app.worker.worker_probes import Probes, served
 
 pytestmark = pytest.mark.anyio
 
@@ -71,10 +71,10 @@ async def test_anything_else(request_: bytes, status: bytes) -> None:
 
 async def test_a_head_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server closes the connection when the head is too long or too slow."""
-    monkeypatch.setattr(health, "HEAD_SECONDS", 0.05)
+    monkeypatch.setattr(worker_probes, "HEAD_SECONDS", 0.05)
     async with _probes() as probes:
         assert await probes.ask(b"GET /healthz HTTP/1.1\r\n") == b""
-        monkeypatch.setattr(health, "HEAD_SECONDS", 60)
+        monkeypatch.setattr(worker_probes, "HEAD_SECONDS", 60)
         with suppress(ConnectionError):  # closed before all of it was read
             assert await probes.ask(b"x" * 100_000) == b""
 

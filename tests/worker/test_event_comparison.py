@@ -13,8 +13,8 @@ import pytest
 
 from app.errors import QueueUnavailable
 from app.events import PENDING_INVOICE_CREATED
-from app.worker import reconcile as module
-from app.worker.reconcile import OUTAGE, Summary, reconcile
+from app.worker import event_comparison as module
+from app.worker.event_comparison import OUTAGE, Summary, reconcile
 from tests.billing.stage import Stage, event_body
 from tests.harness.service import clean_environment
 from tests.harness.sqs_stand_in import Call, Failure, SqsStandIn
