@@ -12,7 +12,7 @@ import pytest
 
 from app.billing.charges import Billable
 from app.billing.processing import open_billing
-from app.composition import billing_access
+from app.from_settings import billing_access
 from local.embedded_aws import EmbeddedAws
 from tests.billing.conftest import settings_of
 from tests.billing.mortal import Killed, Mortal

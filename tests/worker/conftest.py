@@ -1,8 +1,6 @@
-"""Gives each test its own queues on ministack, the stand-in and ElasticMQ, and starts workers on them."""
+"""Gives each test its own queues on the queue process of --queue, and starts workers on them."""
 
 import json
-import shutil
-import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator
@@ -13,14 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from app.worker.work import PREFETCH
-from loadtest.record.folders import ROOT
-from loadtest.stage.elasticmq import CLASSPATH, ElasticMq
-from loadtest.stage.queues import Embedded, QueueProcess, client
-from loadtest.stage.stand_in import BINARY, StandIn
+from loadtest.stage.queues import QueueProcess, client
 from tests.billing.conftest import api, embedded, stage
 from tests.billing.stage import Stage
 from tests.harness import queues
-from tests.harness.missing import missing, require_go
 from tests.harness.service import Web, clean_environment
 from tests.worker.controller import Controller
 from tests.worker.subject import CONTROLLER, NAME, PREFETCHED
@@ -63,25 +57,6 @@ class Pair:
         return int(found[names[0]]), int(found[names[1]])
 
 
-STARTED: dict[str, Callable[[], QueueProcess]] = {"ministack": Embedded, "stand-in": StandIn, "ElasticMQ": ElasticMq}
-
-
-@pytest.fixture(scope="session", params=STARTED)
-def queue_process(request: pytest.FixtureRequest, thorough: bool) -> Iterator[QueueProcess]:
-    """Starts both emulators and the stand-in, one after the other."""
-    if request.param != "ministack" and not thorough:
-        pytest.skip("the behaviour of one of them: make test-all")
-    if request.param == "stand-in":
-        require_go()
-        subprocess.run(["make", "--silent", str(BINARY.relative_to(ROOT))], cwd=ROOT, check=True)
-    if request.param == "ElasticMQ" and (shutil.which("java") is None or not CLASSPATH.exists()):
-        missing("ElasticMQ requires Java 17 and its jars: make loadtest/elasticmq/target/classpath")
-    process = STARTED[request.param]()
-    process.start()
-    yield process
-    process.kill()
-
-
 def make_pair(endpoint: str, *, fifo: bool = False, receives: int = WANTED_RECEIVES) -> Pair:
     sqs = client(endpoint)
     name, suffix = f"test-{uuid.uuid4().hex}", ".fifo" if fifo else ""
@@ -94,13 +69,13 @@ def make_pair(endpoint: str, *, fifo: bool = False, receives: int = WANTED_RECEI
 
 
 @pytest.fixture
-def pair(queue_process: QueueProcess) -> Pair:
-    return make_pair(queue_process.endpoint)
+def pair(aws: QueueProcess) -> Pair:
+    return make_pair(aws.endpoint)
 
 
 @pytest.fixture
-def fifo_pair(queue_process: QueueProcess) -> Pair:
-    return make_pair(queue_process.endpoint, fifo=True)
+def fifo_pair(aws: QueueProcess) -> Pair:
+    return make_pair(aws.endpoint, fifo=True)
 
 
 def with_billing(pair: Pair, stage: Stage) -> dict[str, str]:

@@ -12,7 +12,7 @@ from app.settings import load_worker_settings
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_worker_observers
 from app.worker.handle import Process
-from app.worker.main import run
+from app.worker.worker_process import run
 
 CONTROLLER, NAME, PREFETCHED = "TEST_CONTROLLER_PORT", "TEST_WORKER_NAME", "TEST_WORKER_PREFETCH"
 

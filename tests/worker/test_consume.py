@@ -9,7 +9,9 @@ from loguru import logger
 
 from app.events import Event
 from app.telemetry.observers import Observers
+from app.worker import poller
 from app.worker.consumed_queue import FailedEntry
+from app.worker.in_flight_message import MessageState
 from app.worker.received_message import ReceivedMessage
 from app.worker.work import Worker, WorkerLimits
 from tests.billing.stage import event_body
@@ -63,6 +65,22 @@ class Fifo:
     fifo = True
 
 
+async def test_a_worker_without_room_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker does not poll, but its poller looks for room again and again, so liveness does not restart it."""
+    monkeypatch.setattr(poller, "POLL_SECONDS", 0.01)
+    queue: Any = Fifo()
+    limits = WorkerLimits(0, 0, 30, 30.0, idle=60, grace=5)
+    worker = Worker(limits, (queue, queue), None, frozenset(), Observers())  # type: ignore[arg-type]
+    running = asyncio.create_task(worker.poller.run())
+    for _ in range(2):
+        worker.poller._active_at -= 100
+        assert worker.not_alive() == "The last poll was 100 s ago"
+        while worker.not_alive():  # noqa: ASYNC110  # no event
+            await asyncio.sleep(0.01)
+    worker.poller.stop()
+    await running
+
+
 async def test_a_message_that_is_lost_before_its_task_begins() -> None:
     """The message's FIFO group is free for the next receive."""
     queue: Any = Fifo()
@@ -70,10 +88,10 @@ async def test_a_message_that_is_lost_before_its_task_begins() -> None:
     worker = Worker(limits, (queue, queue), None, frozenset(), Observers())  # type: ignore[arg-type]
     worker.consumer.take([ReceivedMessage("id", "handle", "{}", {}, group="g")])
     [message] = worker.in_flight._messages.values()
-    worker.in_flight._lose(message, "ReceiptHandleIsInvalid")
+    worker.in_flight.lose(message, "ReceiptHandleIsInvalid")
     while worker.consumer.working:  # noqa: ASYNC110  # no event
         await asyncio.sleep(0)
-    assert worker.consumer._handler.order._behind == {}
+    assert worker.in_flight._order._behind == {}
 
 
 async def test_a_message_that_is_received_again_while_sqs_refuses_its_old_handle() -> None:
@@ -85,12 +103,12 @@ async def test_a_message_that_is_received_again_while_sqs_refuses_its_old_handle
             return [FailedEntry("ReceiptHandleIsInvalid", final=True)]
 
     queue: Any = Redelivering()
-    limits = WorkerLimits(2, 10, 30, 30.0, 60, 5)
+    limits = WorkerLimits(0, 10, 30, 30.0, 60, 5)  # no task begins
     worker = Worker(limits, (queue, queue), None, frozenset(), Observers())  # type: ignore[arg-type]
     message = worker.in_flight.add(ReceivedMessage("id", "old", "{}", {}, group="g"))
-    assert await worker.in_flight.extend_all()
-    assert message is not None
-    assert (message.lost, message.received.receipt_handle, len(worker.in_flight)) == (False, "new", 1)
+    assert await worker.heartbeat.extend_all()
+    assert message.state is not MessageState.LOST
+    assert (message.received.receipt_handle, len(worker.in_flight)) == ("new", 1)
 
 
 async def _nothing(*_: object) -> list[FailedEntry | None]:
@@ -122,6 +140,6 @@ async def test_a_message_whose_visibility_has_ended_is_not_begun(*, fifo: bool) 
         await asyncio.sleep(0)
     # On a FIFO queue, the later message of the group goes back as well, so that the group stays in order.
     assert begun == (["ev_0"] if fifo else ["ev_0", "ev_2"])
-    assert expired.lost
-    assert len(worker.order) == 0
-    worker.close()
+    assert expired.state is MessageState.LOST
+    assert worker.in_flight.waiting == 0
+    worker.in_flight.close()
