@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pytest
@@ -11,7 +11,9 @@ import pytest
 from app.billing.charges import Billable
 from app.billing.items import RATE
 from app.clock import now_ms
+from local.chargebee.chargebee_start import ChargebeeApi
 from local.embedded_aws import EmbeddedAws
+from tests.billing.conftest import open_stage
 from tests.billing.stage import END, START, Stage, event_body, line, some
 from tests.harness.service import Web, environment
 from tests.worker.conftest import Pair, make_pair, with_billing
@@ -37,13 +39,22 @@ class Whole(NamedTuple):
         return sorted(charge["amount"] for charge in invoice["charges"])
 
 
-@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.slow)], ids=["standard", "fifo"])
-def whole(request: pytest.FixtureRequest, embedded: EmbeddedAws, stage: Stage) -> Iterator[Whole]:
-    pair = make_pair(embedded.endpoint, fifo=request.param)
-    with ExitStack() as stack:
-        worker = stack.enter_context(Web(with_billing(pair, stage), command=[sys.executable, "-m", "app", "worker"]))
-        web = stack.enter_context(Web(environment(embedded.endpoint, pair.url)))
+@contextmanager
+def started(embedded: EmbeddedAws, api: ChargebeeApi, *, fifo: bool) -> Iterator[Whole]:
+    pair = make_pair(embedded.endpoint, fifo=fifo)
+    with (
+        open_stage(embedded, api) as stage,
+        Web(with_billing(pair, stage), command=[sys.executable, "-m", "app", "worker"]) as worker,
+        Web(environment(embedded.endpoint, pair.url)) as web,
+    ):
         yield Whole(pair, stage, web, worker)
+
+
+@pytest.fixture(scope="module", params=[False, pytest.param(True, marks=pytest.mark.slow)], ids=["standard", "fifo"])
+def whole(request: pytest.FixtureRequest, embedded: EmbeddedAws, api: ChargebeeApi) -> Iterator[Whole]:
+    """The processes serve several tests, because each test has its own customers, invoices and events."""
+    with started(embedded, api, fifo=request.param) as whole:
+        yield whole
 
 
 def test_brackets_in_a_plans_name(whole: Whole) -> None:
@@ -69,14 +80,18 @@ def test_two_events_with_one_id(whole: Whole) -> None:
 
 
 @pytest.mark.slow
-def test_an_absurd_retry_after(whole: Whole) -> None:
-    """SQS delivers the message again within four minutes, not after twelve hours, the longest visibility timeout."""
+def test_an_absurd_retry_after(embedded: EmbeddedAws, api: ChargebeeApi) -> None:
+    """SQS delivers the message again within four minutes, not after twelve hours, the longest visibility timeout.
+
+    The worker pauses for two minutes, so this test has processes of its own.
+    """
     body = event_body()
-    whole.stage.register(body)
-    whole.stage.behave(rests=1, retry_after="1000000000")
-    assert whole.post(body) == 200
-    retried = whole.worker.log(event_id=body["id"], outcome="retried")
-    whole.stage.behave(rests=0, retry_after="")
+    with started(embedded, api, fifo=False) as whole:
+        whole.stage.register(body)
+        whole.stage.behave(rests=1, retry_after="1000000000")
+        assert whole.post(body) == 200
+        retried = whole.worker.log(event_id=body["id"], outcome="retried")
+        whole.stage.behave(rests=0, retry_after="")
     assert retried["retry_in_s"] <= 240
 
 
@@ -115,9 +130,11 @@ def test_an_event_that_can_never_be_billed(whole: Whole) -> None:
 
 
 @pytest.mark.parametrize("name", ["id", "customer_id"])
-def test_an_id_that_no_invoice_can_have(whole: Whole, name: str) -> None:
+def test_an_id_that_no_invoice_can_have(embedded: EmbeddedAws, name: str) -> None:
     """The webhook answers 422, and nothing is queued."""
+    pair = make_pair(embedded.endpoint)
     odd = [".", "..", "a\nb", "\u0000"] if name == "id" else []
-    for value in ["x" * 3000, "x" * 51, "", *odd]:
-        assert whole.post(event_body(**{name: value})) == 422
-    assert whole.pair.counts() == (0, 0)
+    with Web(environment(embedded.endpoint, pair.url)) as web:
+        for value in ["x" * 3000, "x" * 51, "", *odd]:
+            assert web.post(json.dumps(event_body(**{name: value})).encode()).status_code == 422
+    assert pair.counts() == (0, 0)

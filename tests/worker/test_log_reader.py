@@ -9,7 +9,7 @@ import pytest
 
 from local.embedded_aws import EmbeddedAws
 from tests.billing.stage import Stage
-from tests.harness.log_reader import probed, reader_of, stalled, with_reader
+from tests.harness.log_reader import reader_of, require_probes, stalled, with_reader
 from tests.harness.scrape import scrape, scrape_until
 from tests.harness.service import NO_CAS, Web
 from tests.worker.conftest import Pair, make_pair, with_billing
@@ -80,7 +80,7 @@ def test_a_reader_that_stalls_again_and_again(worker: Web, pair: Pair, thorough:
         _fill(pair, number)
         eventually(lambda: pair.counts() == (0, 0))
 
-    probed(worker, work, period).require_answers(period)
+    require_probes(worker, work, period)
     worker.wait_for("takes log lines again")
     assert worker.stop(signal.SIGINT) == 0
     worker.wait_for("Stopped")

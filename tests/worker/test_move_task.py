@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from app.errors import ConfigurationError
+from app.errors import CommandFailed
 from app.worker import move_task as module
-from app.worker.redrive import redrive
+from app.worker.dead_letter_moves import redrive
 
 pytestmark = pytest.mark.anyio
 
@@ -67,7 +67,7 @@ async def test_the_messages_behind_one_that_the_task_cannot_move() -> None:
 async def test_a_task_that_a_person_has_cancelled() -> None:
     """The command ends, because the person does not want the rest to be moved."""
     queue = Moving([{"Status": "CANCELLED", "ApproximateNumberOfMessagesMoved": 1}])
-    with pytest.raises(ConfigurationError, match="cancelled after 1 messages"):
+    with pytest.raises(CommandFailed, match="cancelled after 1 messages"):
         await _redrive(queue)
     assert queue.received == 0
 

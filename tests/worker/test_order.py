@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.worker.in_flight import InFlightMessage
+from app.worker.in_flight_message import InFlightMessage
 from app.worker.order import MessageOrder
 from app.worker.received_message import ReceivedMessage
 

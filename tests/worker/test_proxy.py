@@ -7,7 +7,7 @@ from pathlib import Path
 
 import trustme
 
-from local.chargebee.start import start
+from local.chargebee.chargebee_start import start
 from local.embedded_aws import EmbeddedAws
 from tests.billing.stage import Stage, event_body, some
 from tests.harness.connect_proxy import ConnectProxy

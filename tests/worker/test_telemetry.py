@@ -8,7 +8,8 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from app.telemetry.metrics.messages import MOST_VALUES, MessageMetrics
+from app.telemetry.metrics.instruments import MOST_VALUES
+from app.telemetry.metrics.message_metrics import MessageMetrics
 from app.telemetry.record import MessageRecord
 from tests.harness.otlp_receiver import OtlpReceiver, attributes, spans_of
 from tests.harness.scrape import scrape, scrape_until
