@@ -18,7 +18,7 @@ def whole(stage: Stage, embedded: EmbeddedAws) -> Iterator[Whole]:
 
 
 def test_the_usage_of_a_void_invoice_is_released_once(whole: Whole, stage: Stage) -> None:
-    """A dry run changes nothing, and neither does a second run. Another invoice then charges the usage."""
+    """A dry run and a second run change nothing. Another invoice then charges the usage as it is now."""
     subscription = f"sub_{uuid4().hex}"
     old = prepared(stage, some(3, subscription_id=subscription), subscription_id=subscription)
     invoice_id = old["content"]["invoice"]["id"]
@@ -32,9 +32,11 @@ def test_the_usage_of_a_void_invoice_is_released_once(whole: Whole, stage: Stage
         done = whole.run("release", "--invoice", invoice_id, *options)
         assert (done.returncode, said in done.stdout) == (0, True), done
     assert {one.invoice_id for one in stage.billables(old["content"]["invoice"]["customer_id"])} == {None}
-    new = prepared(stage, [], customer_id=old["content"]["invoice"]["customer_id"], subscription_id=subscription)
+    corrected = replace(some(1, subscription_id=subscription)[0], amount=7)
+    customer = old["content"]["invoice"]["customer_id"]
+    new = prepared(stage, [corrected], customer_id=customer, subscription_id=subscription)
     assert whole.process(new) == [("closed", None)]
-    assert whole.charges(new) == [100, 101, 102]
+    assert whole.charges(new) == [7, 101, 102]
 
 
 def test_a_draft_that_was_deleted_lets_go_of_its_usage(whole: Whole, stage: Stage) -> None:
@@ -63,6 +65,17 @@ def test_a_verdict_is_released_with_its_invoice(whole: Whole, stage: Stage) -> N
     done = whole.run("release", "--invoice", invoice["id"])
     assert "1 usage items and 1 verdicts were released" in done.stdout
     assert whole.process(body) == [("dead_letter", "invoice_voided")]
+
+
+def test_a_verdict_on_an_invoice_that_stays_closed_is_kept(whole: Whole, stage: Stage) -> None:
+    """A person closes the invoice before its first charge, so it has no usage. The command asks for it all the same."""
+    body = prepared(stage)
+    invoice = body["content"]["invoice"]
+    stage.close(invoice["id"])
+    assert whole.process(body) == [("dead_letter", "closed_without_charges")]
+    refused = whole.run("release", "--invoice", invoice["id"])
+    assert (refused.returncode, "is neither void nor gone" in refused.stderr) == (1, True), refused
+    assert whole.process(body) == [("dead_letter", "closed_without_charges")]
 
 
 def test_nothing_is_released_while_a_worker_has_the_invoice(whole: Whole, stage: Stage) -> None:

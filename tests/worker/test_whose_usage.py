@@ -5,12 +5,21 @@ from uuid import uuid4
 
 import pytest
 
+from local.chargebee.chargebee_start import ChargebeeApi
 from local.embedded_aws import EmbeddedAws
+from tests.billing.conftest import open_stage
 from tests.billing.stage import END, START, Stage, line, some
 from tests.worker.beside import Whole, prepared, whole_worker
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def stage(embedded: EmbeddedAws, api: ChargebeeApi) -> Iterator[Stage]:
+    """One table and one worker for all tests, because each test has its own customers, invoices and events."""
+    with open_stage(embedded, api) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
 def whole(stage: Stage, embedded: EmbeddedAws) -> Iterator[Whole]:
     with whole_worker(embedded, stage) as started:
         yield started

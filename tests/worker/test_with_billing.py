@@ -15,7 +15,7 @@ import pytest
 
 from app.billing.items import RATE
 from app.billing.processing import open_billing
-from app.composition import billing_access
+from app.from_settings import billing_access
 from local.embedded_aws import EmbeddedAws
 from tests.billing.conftest import settings_of
 from tests.billing.stage import Stage, event_body, event_of, some
