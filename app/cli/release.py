@@ -7,10 +7,9 @@ import click
 
 from app.billing.access import BillingAccess
 from app.billing.processing import open_billing
-from app.billing.release import Affected, NotReleased, Releaser
-from app.cli import count, end_count
-from app.composition import billing_access
-from app.errors import BillingFailed, ConfigurationError
+from app.billing.usage_release import Affected, NotReleased, Releaser
+from app.cli import count, end_count, failing
+from app.from_settings import billing_access
 from app.settings import load_worker_settings
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
@@ -22,9 +21,9 @@ from app.telemetry.logging import configure_logging
 def release(invoice_id: str, dry_run: bool) -> None:
     """Release the usage of an invoice that is void or gone, so that another invoice can charge it.
 
-    The command reads the whole table, and asks Chargebee for the invoice. It ends with 1 and changes nothing if the
-    invoice is neither void nor gone, if another invoice has its charges, or if a worker works on it. It also removes
-    the binding verdicts of the invoice's events, so that `redrive` can try them again.
+    The command reads the whole table, and asks Chargebee for the invoice. It changes nothing and exits with 1 if the
+    invoice is neither void nor gone, if another invoice has its charges, or if a worker works on the invoice. It also
+    removes the binding verdicts of the invoice's events, so that `redrive` can try these events again.
 
     APP_BILLING_TABLE names the table; APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY give access to the site.
     """
@@ -33,12 +32,11 @@ def release(invoice_id: str, dry_run: bool) -> None:
     access = billing_access(settings)
     require_sdk()
     try:
-        asyncio.run(_release(access, invoice_id, dry_run=dry_run))
+        with failing():
+            asyncio.run(_release(access, invoice_id, dry_run=dry_run))
     except NotReleased as error:
         click.echo(f"Nothing is released. {error}", err=True)
         sys.exit(1)
-    except BillingFailed as error:
-        raise ConfigurationError(f"{error.detail} ({error.code})") from None
 
 
 async def _release(access: BillingAccess, invoice_id: str, *, dry_run: bool) -> None:

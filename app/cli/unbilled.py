@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 import click
 
 from app.billing.dynamodb import open_table
-from app.billing.unbilled import Group, Report
-from app.billing.unbilled import unbilled as find
-from app.cli import count, end_count
+from app.billing.usage_report import Group, Report
+from app.billing.usage_report import unbilled as find
+from app.cli import count, end_count, failing
 from app.cli.reconcile import Duration
-from app.errors import BillingFailed, ConfigurationError
+from app.errors import ConfigurationError
 from app.settings import load_worker_settings
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
@@ -22,8 +22,8 @@ from app.telemetry.logging import configure_logging
 def unbilled(older_than: int) -> None:
     """Show the usage that no invoice has, by customer and currency, and why. The command reads the whole table.
 
-    Nobody will ever charge usage that came late, or that is of a period of no invoice. Younger usage may wait for the
-    invoice of its term. The command also shows usage that its writer has changed after an invoice had reserved it.
+    Usage that came too late for its invoice, or whose period no invoice covers, will never be charged. Younger usage
+    may wait for the invoice of its term. The command also shows usage that was changed after an invoice reserved it.
 
     APP_BILLING_TABLE names the table. The AWS SDK's variables set the endpoint, the region and the credentials.
     """
@@ -32,10 +32,8 @@ def unbilled(older_than: int) -> None:
     if settings.billing_table is None:
         raise ConfigurationError("APP_BILLING_TABLE is not set: allowed is the name of a DynamoDB table")
     require_sdk()
-    try:
+    with failing():
         report = asyncio.run(_find(settings.billing_table, int(time.time()) - older_than))
-    except BillingFailed as error:
-        raise ConfigurationError(f"{error.detail} ({error.code})") from None
     _show(report)
 
 

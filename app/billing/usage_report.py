@@ -1,4 +1,4 @@
-"""Finds the usage that no invoice has, and usage that its writer has changed too late, for `python -m app unbilled`."""
+"""Finds unbilled usage, and usage that its writer has changed after its reservation, for `python -m app unbilled`."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ NEVER, RESERVED = "never_reserved", "reserved"
 
 
 class Changed(NamedTuple):
-    """Usage that its writer has changed after an invoice had reserved it. `now` is None if it cannot be read."""
+    """Usage that its writer has changed after its reservation. `now`: None if the usage is not valid now."""
 
     charge: Billable
     now: Billable | None
@@ -24,7 +24,7 @@ class Changed(NamedTuple):
 
 @dataclass
 class Group:
-    """The usage of one customer in one currency that no invoice has. `oldest`: a unix time; `total`: minor units."""
+    """The unbilled usage of one customer in one currency. `oldest`: a unix time; `total`: minor units."""
 
     number: int = 0
     total: int = 0
@@ -34,14 +34,14 @@ class Group:
 
 @dataclass
 class Report:
-    """`groups`: by customer and currency, which is empty if the usage names none. `read`: the number of usage items."""
+    """`groups`: unbilled usage by customer and currency ("" if none). `read`: the number of usage items read."""
 
     groups: dict[tuple[str, str], Group] = field(default_factory=dict)
     changed: list[Changed] = field(default_factory=list)
     read: int = 0
 
     def add(self, item: Item, charge: Item, before: int) -> None:
-        """Adds a usage item and its charge item, or {}. Usage from `before` on is too young to be reported."""
+        """Adds a usage item. `charge`: its charge item, or {}. Does not report unbilled usage from `before` on."""
         self.read += 1
         customer, suffix = item["pk"]["S"].removeprefix("customer#"), suffix_of(item)
         usage = _usage(customer, item)
@@ -60,7 +60,7 @@ class Report:
 
 
 async def unbilled(table: Table, before: int, progress: Callable[[int], None]) -> Report:
-    """Reads the whole table, and returns the usage before the unix time `before` that no invoice has.
+    """Reads the whole table, and returns the unbilled usage before the unix time `before`.
 
     `progress` receives the number of usage items that have been read so far. Raises BillingFailed.
     """
@@ -91,7 +91,7 @@ def _usage(customer: str, item: Item) -> Billable | None:
 
 
 def _reason(charge: Item) -> str | None:
-    """Returns why no invoice has the usage, or None if an invoice has it. `charge` is {} if there is no charge item."""
+    """Returns why the usage is not billed, or None if it is billed. `charge` is {} if there is no charge item."""
     if "billed_at" in charge:
         return None
     if "invoice_id" in charge:

@@ -1,6 +1,6 @@
 """Releases the usage of an invoice that is void or gone, for `python -m app release`.
 
-The usage is then like any other that no invoice has: the next invoice of its subscription and period charges it.
+The usage then belongs to no invoice, so the next invoice of its subscription and period charges it.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from app.billing import charge_items, claims
 from app.billing.answers import VOIDED
-from app.billing.caller import Caller
+from app.billing.caller import Unleased
 from app.billing.charge_items import CHARGE
 from app.billing.chargebee import Chargebee
 from app.billing.charges import Billable, changed_after
@@ -20,9 +20,9 @@ from app.billing.references import refers_to
 from app.billing.result import positive
 from app.clock import CLOCK, now_ms
 
-# The command asks Chargebee a few questions within this time. Meanwhile, no worker works on the invoice.
+# The command leases the invoice for this long, so that no worker works on it. A few calls to Chargebee take less time.
 LEASE_MS = 300_000
-SKEW_MS = 75_000  # the allowed difference of two clocks for the longest APP_BILLING_LEASE: see `term.SKEW`
+SKEW_MS = 75_000  # how far two clocks may differ: `term.SKEW` of the longest lease, 15 minutes
 
 
 class NotReleased(Exception):
@@ -30,40 +30,47 @@ class NotReleased(Exception):
 
 
 class Affected(NamedTuple):
-    """The usage of an invoice by the id of its draft, and the events with a binding verdict, with its code."""
+    """The usage of an invoice, and the verdicts on its events.
+
+    - `usage`: by the draft's id.
+    - `verdicts`: the codes of the binding verdicts, by event id.
+    - `judged`: the ids of the closed invoices of these events.
+    """
 
     usage: dict[str, list[Billable]]
     verdicts: dict[str, str]
+    judged: set[str]
 
 
 class Releaser:
-    """`progress` receives the number of items that have been read so far."""
+    """Finds and releases usage. `progress` receives the number of items that have been read so far."""
 
     def __init__(self, table: Table, chargebee: Chargebee, progress: Callable[[int], None]) -> None:
         self._table, self._chargebee, self._progress = table, chargebee, progress
 
     async def find(self, invoice_id: str) -> Affected:
-        """Returns what the invoice has. `invoice_id`: the id of the draft, or the id that it got when it was closed.
+        """Returns the invoice's usage and verdicts. `invoice_id`: the draft's id, or the id of the closed invoice.
 
         Raises BillingFailed.
         """
         found = await self._scan(invoice_id)
-        for draft in found.usage.keys() - {invoice_id}:  # some of its usage may not be marked as billed yet
+        for draft in found.usage.keys() - {invoice_id}:  # usage that is not marked as billed yet names only the draft
             found = await self._scan(draft)
         return found
 
     async def require_void(self, affected: Affected) -> None:
-        """Raises NotReleased unless the invoice is void or gone, and no other one has its charges."""
+        """Raises NotReleased unless the invoice is void or gone, and no other invoice has its charges."""
+        billed = {one.closed_as or draft for draft, usage in affected.usage.items() for one in usage}
+        for invoice_id in sorted(billed | affected.judged):
+            if not await self._chargebee.is_void_or_gone(Unleased(), invoice_id):
+                raise NotReleased(f"The invoice {invoice_id} is neither void nor gone: void or delete it first")
         for draft, usage in affected.usage.items():
-            for invoice_id in sorted({one.closed_as or draft for one in usage}):
-                if not await self._chargebee.is_void_or_gone(Caller(), invoice_id):
-                    raise NotReleased(f"The invoice {invoice_id} is neither void nor gone: void or delete it first")
             await self._require_uncharged(draft, positive(one for one in usage if one.closed_as is None))
 
     async def release(self, affected: Affected) -> None:
-        """Releases the usage, and removes the verdicts. Raises NotReleased, BillingFailed.
+        """Takes the usage from the invoice, and removes the binding verdicts. Raises NotReleased, BillingFailed.
 
-        If the command ends before it is done, the next one releases the rest.
+        If this is interrupted, the same command releases the rest.
         """
         async with self._leased(affected.usage):
             await self.require_void(affected)
@@ -76,10 +83,10 @@ class Releaser:
                     raise NotReleased("Some of the usage has changed meanwhile: start the command again") from None
 
     async def _require_uncharged(self, draft: str, usage: Sequence[Billable]) -> None:
-        """Raises NotReleased if the draft is not gone, but closed under another id, with charges of `usage`."""
+        """Raises NotReleased if the draft was closed under another id, as an invoice with charges of `usage`."""
         for payer in sorted({one.payer or one.customer_id for one in usage}):
             own = [one for one in usage if payer == (one.payer or one.customer_id)]
-            async for found in self._chargebee.closed_invoices(Caller(), payer, changed_after(own)):
+            async for found in self._chargebee.closed_invoices(Unleased(), payer, changed_after(own)):
                 if found.status != VOIDED and refers_to(found.line_items, own):
                     raise NotReleased(
                         f"The invoice {found.id} has charges of {draft}: void it first, or redrive the event"
@@ -88,6 +95,7 @@ class Releaser:
     async def _scan(self, invoice_id: str) -> Affected:
         usage: dict[str, list[Billable]] = {}
         verdicts: dict[str, str] = {}
+        judged: set[str] = set()
         read = 0
         filters = {"FilterExpression": "#invoice_id = :id OR #closed_as = :id"}
         names = {"#invoice_id": "invoice_id", "#closed_as": "closed_as"}
@@ -96,16 +104,17 @@ class Releaser:
             for item in page:
                 if item["sk"]["S"] == "claim":
                     verdicts[item["pk"]["S"].removeprefix("event#")] = item["code"]["S"]
+                    judged.add(item["closed_as"]["S"])
                 elif item["sk"]["S"].startswith(CHARGE):
                     one = charge_items.read(item["pk"]["S"].removeprefix("customer#"), item)
                     usage.setdefault(one.invoice_id or "", []).append(one)
             read += len(page)
             self._progress(read)
-        return Affected(usage, verdicts)
+        return Affected(usage, verdicts, judged)
 
     @asynccontextmanager
     async def _leased(self, drafts: Iterable[str]) -> AsyncIterator[None]:
-        """Leases the invoices, so that no worker works on them. Raises NotReleased if a worker does."""
+        """Leases the invoices, so that no worker works on them. Raises NotReleased if a worker has leased one."""
         owner = f"release/{CLOCK.get().token(8)}"
         taken: list[str] = []
         try:
