@@ -3,10 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from aiobotocore.config import AioConfig
 from botocore import xform_name
 from botocore.exceptions import ClientError
 
@@ -14,6 +12,7 @@ from app.billing.items import Item, Update
 from app.errors import TableUnavailable, Unprocessable
 from app.sqs.async_client import open_client
 from app.sqs.failures import NotAcknowledgedError, code_of, retries_of, without_tracebacks
+from app.sqs.sdk_calls import Recorded, client_options
 from app.telemetry.record import DYNAMODB, CallRecord, ObserveCall, unobserved
 from app.telemetry.trace import current_traceparents
 
@@ -79,7 +78,7 @@ class Table:
                 await asyncio.sleep(pause)
 
     async def write(self, updates: Sequence[Update]) -> None:
-        """Writes all updates, or none of them. UpdateItem writes a single update, because it costs half as much.
+        """Writes all updates, or none. UpdateItem writes a single update for half the cost of a transaction.
 
         Raises ConditionFailed, TableUnavailable, or Unprocessable if DynamoDB can never store a value.
         """
@@ -126,23 +125,20 @@ class Table:
 
     async def _call(self, operation: str, **parameters: Any) -> Any:
         record = CallRecord(operation, traceparents=current_traceparents(), system=DYNAMODB)
-        try:
-            async with asyncio.timeout(CALL_SECONDS):
-                answer = await getattr(self._client, xform_name(operation))(**parameters)
-            record.retries = retries_of(answer, ATTEMPTS)
-            if not answer["ResponseMetadata"].get("RequestId"):
-                raise NotAcknowledgedError  # the answer is not from DynamoDB, but perhaps from a proxy
-            record.code = None
-            return answer
-        except Exception as error:
-            record.retries = retries_of(error, ATTEMPTS)
-            _raise(error, record)
-        finally:
-            record.ended = perf_counter()
-            self._observe(record)
+        with Recorded(record, ATTEMPTS, self._observe):
+            try:
+                async with asyncio.timeout(CALL_SECONDS):
+                    answer = await getattr(self._client, xform_name(operation))(**parameters)
+                record.retries = retries_of(answer, ATTEMPTS)
+                if not answer["ResponseMetadata"].get("RequestId"):
+                    raise NotAcknowledgedError  # the answer is not from DynamoDB, but perhaps from a proxy
+            except Exception as error:
+                record.retries = retries_of(error, ATTEMPTS)
+                _raise(error, record)
+        return answer
 
 
-def _raise(error: Exception, record: CallRecord) -> None:
+def _raise(error: Exception, record: CallRecord) -> NoReturn:
     """Raises ConditionFailed, Unprocessable or TableUnavailable in place of `error`. Writes the code to `record`.
 
     `error` may be any exception, because botocore raises unexpected exceptions if an answer is not from AWS.
@@ -169,21 +165,13 @@ def _raise(error: Exception, record: CallRecord) -> None:
     raise TableUnavailable("DynamoDB cannot be reached, or does not answer in time", record.code) from error
 
 
-def client_config(connections: int) -> AioConfig:
-    """Returns the client's time-outs and retries. `Table` also limits each call with its retries to CALL_SECONDS."""
-    return AioConfig(
-        connect_timeout=CALL_SECONDS / ATTEMPTS,
-        read_timeout=CALL_SECONDS,
-        max_pool_connections=connections,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
-    )
-
-
 @asynccontextmanager
 async def open_table(name: str, connections: int, observe: ObserveCall = unobserved) -> AsyncIterator[Table]:
     """Yields the table. The client connects on the first call, and opens at most `connections` connections.
 
     `observe` receives the record of each call.
     """
-    async with open_client("dynamodb", client_config(connections)) as client:
+    connect, read = CALL_SECONDS / ATTEMPTS, CALL_SECONDS  # `Table` also limits each call with its retries
+    options = client_options(ATTEMPTS, connect=connect, read=read, connections=connections)
+    async with open_client("dynamodb", options) as client:
         yield Table(client, name, observe)

@@ -14,16 +14,17 @@ from botocore.config import Config
 from app.billing.access import BillingAccess
 from app.billing.answers import ApiAnswer, FoundInvoice, FoundLine, content_of, invoice_of
 from app.billing.items import Item, Key, Update, Value
+from app.sqs.sdk_calls import client_options
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
 
 # The time-outs for connecting and for each read add up to ten seconds for one try.
-CONFIG = Config(connect_timeout=5, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 2})
+CONFIG = Config(**client_options(2, connect=5, read=5))
 
 
 class BlockingClients(NamedTuple):
-    """boto3's client of DynamoDB, and the Chargebee site, for which each call opens a new connection.
+    """boto3's client of DynamoDB, and the access to Chargebee. Each call to Chargebee opens a new connection.
 
     The methods raise what boto3 and requests raise. Calls to Chargebee also raise BillingFailed and InvalidState.
     """
@@ -43,7 +44,7 @@ class BlockingClients(NamedTuple):
         return [item for page in pages for item in page["Items"]]
 
     def set(self, key: Key, attributes: Mapping[str, Value], *, remove: Iterable[str], unless: str) -> None:
-        """Sets the attributes of an item, and removes others, unless the item has the attribute `unless`."""
+        """Sets `attributes` of an item and removes those of `remove`, unless it has the attribute `unless`."""
         change = "SET " + ", ".join(f"#{name} = :{name}" for name in attributes)
         change += " REMOVE " + ", ".join(f"#{name}" for name in remove)
         update = Update(key, change, f"attribute_not_exists(#{unless})", **attributes)

@@ -29,7 +29,7 @@ def open_session(access: BillingAccess) -> aiohttp.ClientSession:
             "Accept-Encoding": "identity",
         },
         auto_decompress=False,
-        # With `trust_env`, aiohttp would also read .netrc, and raise an error if it names other credentials.
+        # With `trust_env`, aiohttp would raise an error if .netrc has credentials for the site.
         proxy=proxy_of(access.site_url),
         connector=aiohttp.TCPConnector(limit=0),  # no limit: the worker's concurrency limits the connections already
         cookie_jar=aiohttp.DummyCookieJar(),
