@@ -1,8 +1,8 @@
-"""Defines charge items: what the billing work knows of a usage item. Everything here is without I/O.
+"""Defines charge items, in which the billing work stores what becomes of usage items. Everything here is without I/O.
 
-A usage item belongs to its writer, who may put it again at any time. So its reservation is in a charge item, which the
-writer does not touch. The charge item has the key of the usage item, with `charge#` instead of `billable#`, and a
-snapshot of what is charged. README.md in this folder describes the attributes.
+Another service writes the usage items, and may overwrite them at any time. So the reservation of a usage item is in a
+charge item, which that service does not touch. The charge item has the key of the usage item, with `charge#` instead of
+`billable#`, and a snapshot of what is charged. README.md in this folder describes the attributes.
 """
 
 from app.billing.charges import Billable
@@ -10,14 +10,14 @@ from app.billing.items import Item, Key, Update, Value, number, text
 from app.billing.references import DESCRIPTION_LENGTH, cut
 
 USAGE, CHARGE = "billable#", "charge#"
-# The attributes that say that usage was set aside, and those that say which invoice has it.
+# The attributes of usage that was set aside, and the attributes of usage that is reserved for an invoice.
 ASIDE = ("reason", "set_aside_at", "event_id")
 ON_INVOICE = ("invoice_id", "reserved_at", "billed_at", "closed_as")
 UNRESERVED = "attribute_not_exists(#invoice_id)"
 
 
 def charge_key(customer_id: str, suffix: str) -> Key:
-    """Returns the key of the charge item of the usage item whose sort key is `billable#<suffix>`."""
+    """Returns the key of a charge item. The usage item that belongs to it has the sort key `billable#<suffix>`."""
     return {"pk": {"S": f"customer#{customer_id}"}, "sk": {"S": f"{CHARGE}{suffix}"}}
 
 
@@ -30,7 +30,7 @@ def suffix_of(item: Item) -> str:
 def snapshot(billable: Billable) -> dict[str, Value]:
     """Returns the attributes of a charge item that say what is charged.
 
-    No charge contains more of the description, and a transaction of long texts would be too large.
+    The description is cut to what a charge can contain, because long texts would make a transaction too large.
     """
     found: dict[str, Value | None] = {
         "amount": billable.amount,
@@ -42,7 +42,7 @@ def snapshot(billable: Billable) -> dict[str, Value]:
 
 
 def read(customer_id: str, item: Item) -> Billable:
-    """Returns the billable event as the charge item `item` has it. The item must have an `invoice_id`."""
+    """Returns the billable event that the charge item `item` describes. The item must have an `invoice_id`."""
     seconds, _, name = suffix_of(item).partition("#")
     return Billable(
         id=name,
@@ -61,10 +61,10 @@ def read(customer_id: str, item: Item) -> Billable:
 
 
 def reserved(billable: Billable, invoice_id: str, now: int) -> Update:
-    """Returns the update that reserves a billable event for an invoice, unless an invoice has it.
+    """Returns the update that reserves a billable event for an invoice, unless an invoice has the event already.
 
-    If the billable event is billed for another invoice, the update takes it over from that invoice. The caller must
-    know that that invoice is void or gone.
+    If `billable` is billed on another invoice (`closed_as`), the update takes the billable event over from there. The
+    caller must know that the other invoice is void or gone.
     """
     values: dict[str, Value] = {"invoice_id": invoice_id, **snapshot(billable), "reserved_at": now}
     if billable.payer is not None:
@@ -102,14 +102,14 @@ def _set(billable: Billable, values: dict[str, Value], condition: str, **known: 
 
 
 def set_aside(customer_id: str, suffix: str, reason: str, event_id: str, now: int) -> Update:
-    """Returns the update that sets usage aside because of `reason`, unless an invoice has it."""
+    """Returns the update that sets usage aside because of `reason`, unless an invoice has the usage."""
     change = "SET #reason = :reason, #event_id = :event_id, #set_aside_at = :now"
     key = charge_key(customer_id, suffix)
     return Update(key, change, UNRESERVED, reason=reason, event_id=event_id, now=now)
 
 
 def taken_aside(billable: Billable, reason: str, event_id: str, now: int) -> Update:
-    """Returns the update that takes usage from the void invoice that has it, and sets the usage aside."""
+    """Returns the update that takes usage away from a void invoice, and sets the usage aside."""
     values: dict[str, Value] = {"reason": reason, "event_id": event_id, "set_aside_at": now, **snapshot(billable)}
     return _set(billable, {**values, "taken_from": billable.closed_as or ""}, _UNCHANGED, **_known(billable))
 
@@ -126,7 +126,7 @@ def freed(billable: Billable, reason: str, event_id: str, now: int) -> Update:
 
 
 def released(billable: Billable) -> Update:
-    """Returns the update that takes usage from an invoice that is void or gone, so that another one may charge it."""
+    """Returns the update that takes usage from an invoice that is void or gone: another invoice may charge it."""
     change = "SET #taken_from = :old REMOVE #invoice_id, #reserved_at, #billed_at, #closed_as"
     key = charge_key(billable.customer_id, billable.suffix)
     return Update(key, change, "#invoice_id = :old", old=billable.invoice_id or "")

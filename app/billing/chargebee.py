@@ -20,13 +20,13 @@ from app.billing.answers import (
     unreadable,
 )
 from app.billing.api_calls import ApiCalls
-from app.billing.caller import Caller
+from app.billing.caller import Caller, Unleased
+from app.billing.chargebee_session import open_session
 from app.billing.charges import Billable, idempotency_key
 from app.billing.coverage import Coverage
 from app.billing.pages import entries, invoice_path, whole_invoice
 from app.billing.rate import SharedRateLimit
 from app.billing.references import described
-from app.billing.session import open_session
 from app.errors import ChargebeeUnavailable, Unprocessable
 from app.telemetry.record import ObserveCall, unobserved
 
@@ -59,9 +59,9 @@ class Chargebee:
         _require(caller, found.id == invoice_id)
 
     async def close(self, caller: Caller, invoice_id: str, customer_id: str) -> str:
-        """Closes the customer's invoice, and returns the invoice's id. Raises InvalidState, BillingFailed.
+        """Closes the customer's invoice, and returns its new id. Raises InvalidState, BillingFailed.
 
-        Chargebee then replaces the draft by an invoice whose id is the next number, and no longer knows the draft's id.
+        Chargebee replaces the draft by an invoice whose id is the next number, and no longer knows the draft's id.
         """
         found = await self._write(caller, invoice_id, "close", {}, idempotency_key(caller.event_id, "close"))
         _require(caller, found.customer_id == customer_id and not found.is_pending)
@@ -90,7 +90,7 @@ class Chargebee:
 
         `filters`: query parameters, for example `**{"occurred_at[after]": "1785535409"}`. Raises BillingFailed.
         """
-        async for entry in entries(self._calls, Caller(), "list_events", "/events", filters):
+        async for entry in entries(self._calls, Unleased(), "list_events", "/events", filters):
             event = entry.get("event")
             yield event if isinstance(event, dict) else {}
 
@@ -125,14 +125,14 @@ class Chargebee:
         try:
             return invoice_of(answer)
         except ChargebeeUnavailable:
-            caller.miss_answer()
+            caller.asked.miss_answer()
             raise
 
 
 def _require(caller: Caller, expected: bool) -> None:
-    """Raises ChargebeeUnavailable if the invoice in an answer is not the expected one. Such an answer is foreign."""
+    """Raises ChargebeeUnavailable unless `expected`: an answer with the wrong invoice is not from Chargebee."""
     if not expected:
-        caller.miss_answer()
+        caller.asked.miss_answer()
         raise unreadable()
 
 

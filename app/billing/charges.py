@@ -16,7 +16,7 @@ KEY_LENGTH = 100
 LARGEST_AMOUNT = 10**12
 # How many seconds the clock of a worker or of the service may be ahead of Chargebee's.
 CLOCKS = 3600
-# The id of a billable event has no brackets or spaces, so that a reference can be read in only one way.
+# The id of a billable event has no brackets or spaces, so that the reference in a charge's description is unambiguous.
 _ID = re.compile(r"[^\s\[\]]{1,100}")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _SUBSCRIPTION = re.compile(r".{1,50}", re.DOTALL)
@@ -32,8 +32,8 @@ class Billable:
     the event's writer has not named them.
 
     `invoice_id`: the invoice for which the event is reserved; no other invoice may charge the event. `closed_as`: the
-    id that this invoice got when it was closed, or None if the event is not billed. `payer`: the customer of the
-    invoice if that is another one, as in an account hierarchy.
+    id that this invoice got when it was closed, or None if the event is not billed. `payer`: the customer who pays the
+    invoice, or None if `customer_id` pays it. In an account hierarchy, they may differ.
     """
 
     id: str
@@ -59,7 +59,7 @@ class Billable:
         return f"{self.occurred_at:010d}#{self.id}"
 
     def require_chargeable(self) -> None:
-        """Raises Unprocessable if Chargebee would never accept the charge, or if `charged` could not recognise it.
+        """Raises Unprocessable if Chargebee would never accept the charge, or if the worker could not recognise it.
 
         An amount of 0 is fine, because the worker bills it without a charge.
         """
@@ -75,7 +75,7 @@ def billable_key(customer_id: str, billable: Billable) -> Key:
 
 
 def changed_after(reserved: Iterable[Billable]) -> int:
-    """Returns a unix time after which each invoice has changed that has a charge of one of the billable events."""
+    """Returns a unix time before the last change of each invoice that has a charge of one of the billable events."""
     return max(0, min((billable.reserved_at or 0 for billable in reserved), default=0) - CLOCKS)
 
 
@@ -115,7 +115,7 @@ def chargeable(customer_id: str, item: Item) -> Billable:
 
 
 def _whole(number: str) -> int:
-    """Returns the whole number in an attribute. Raises Unprocessable if the number is not whole, as in 12.5."""
+    """Converts `number`. Raises Unprocessable if it is not whole, as 12.5, and ValueError if it is no number."""
     try:
         found = Decimal(number)
     except InvalidOperation:
@@ -126,7 +126,7 @@ def _whole(number: str) -> int:
 
 
 def _name(item: Item, name: str, valid: re.Pattern[str]) -> str | None:
-    """Returns a text attribute that need not be there. Raises ValueError or KeyError if it is invalid."""
+    """Returns an optional text attribute, or None if it is missing. Raises ValueError or KeyError if it is invalid."""
     value = text(item, name)
     if value is not None and not valid.fullmatch(value):
         raise ValueError(name)
@@ -137,9 +137,9 @@ def idempotency_key(event_id: str, operation: str, billable: Billable | None = N
     """Returns the idempotency key of a call: `<event id>-<operation>[@<occurred_at>-<billable id>]`.
 
     The key has at most 100 characters, all of which are allowed in a header. If the billable event's id is too long for
-    the key, or has other characters, the key contains the id's SHA-256 hash instead, shortened to 128 bits. If
-    another customer pays, the hash contains the customer as well, because two customers whose invoice is one may have
-    billable events with the same id and time.
+    the key, or has other characters, the key contains the id's SHA-256 hash instead, shortened to 128 bits. If `payer`
+    is set, the hash includes `customer_id`, because two customers may have billable events with the same id and time on
+    one invoice.
     """
     start = f"{event_id}-{operation}"
     if billable is None:

@@ -1,6 +1,6 @@
-"""Builds the updates that claim an event, lease an invoice, and end both, without I/O.
+"""Builds the updates of claims on events and of leases on invoices, without I/O.
 
-README.md in this folder describes the items. Times are in unix ms, except for `expires`, which is in unix seconds.
+Times are in unix ms, except for `expires`, which is in unix seconds.
 """
 
 from app.billing.items import Update, Value, claim_key, invoice_key
@@ -12,9 +12,8 @@ ENDED, OWNED = "SET #lease_until = :ended", "#owner = :owner"
 def claim(event_id: str, owner: str, *, until: int, free: int, expires: int) -> Update:
     """Returns the update that claims an event for `owner` until the time `until`.
 
-    The update succeeds if no attempt has claimed the event, or if the event is not done and the lease of the earlier
-    claim ended before the time `free`. DynamoDB deletes the item after `expires`. `until` and `free` are in unix ms,
-    `expires` is in unix seconds.
+    The update succeeds if no attempt has claimed the event, or if the work has not ended (status `working`) and its
+    lease ended before the time `free`. DynamoDB deletes the item after `expires`.
     """
     return Update(
         claim_key(event_id),
@@ -48,8 +47,8 @@ def take_invoice(
 ) -> Update:
     """Returns the update that leases an invoice to an event, unless a version newer than `version` was processed.
 
-    The update replaces an earlier lease that ended before the time `free`. It also replaces a lease of the same event.
-    No other attempt uses such a lease, because only one attempt at a time can have the claim on the event.
+    The update replaces a lease that ended before the time `free`, and any lease that an earlier attempt took for the
+    same event, because the earlier attempt has lost its claim on the event.
     """
     unless_leased = "(attribute_not_exists(#lease_until) OR #lease_until < :free OR #event_id = :event)"
     unless_newer = "(attribute_not_exists(#resource_version) OR #resource_version <= :version)"
@@ -89,10 +88,10 @@ def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
 
 
 def failed(event_id: str, owner: str, verdict: Unprocessable, invoice_id: str, closed_as: str) -> Update:
-    """Returns the update that binds each later attempt of the event to `verdict`.
+    """Returns the update that makes each later attempt of the event end with the same `verdict`.
 
-    DynamoDB never deletes the claim, because without it, a later attempt would see less than this one and could come to
-    another verdict. Only `python -m app release` removes the verdict: it finds the claim by the invoice's ids.
+    DynamoDB never deletes the claim, because no later attempt finds the verdict's cause, which this one removes. Only
+    `python -m app release` removes the verdict. The command finds the claim by the invoice's ids.
     """
     return Update(
         claim_key(event_id),
@@ -113,7 +112,7 @@ def failed(event_id: str, owner: str, verdict: Unprocessable, invoice_id: str, c
 def reopened(event_id: str, code: str, *, expires: int) -> Update:
     """Returns the update that removes a binding verdict, so that a redrive of the event tries again.
 
-    `code`: that of the verdict. The claim keeps it, so that `reconcile` does not enqueue the event.
+    `code`: the verdict's code, which stays in the claim, so that `reconcile` does not enqueue the event.
     """
     return Update(
         claim_key(event_id),
@@ -135,15 +134,15 @@ def processed(invoice_id: str, owner: str, version: int | None, *, expires: int)
 
 
 def invoice_released(invoice_id: str, owner: str) -> Update:
-    """Returns the update that ends the lease on an invoice, although no version of it has been processed."""
+    """Returns the update that ends the lease on an invoice, and stores no processed version."""
     return Update(invoice_key(invoice_id), ENDED, OWNED, ended=0, owner=owner)
 
 
 def claim_released(event_id: str, owner: str, code: str, conflict_at: int | None, *, judged: bool) -> Update:
     """Returns the update that ends the lease on a failed event.
 
-    The claim stores `code`, the cause of the failure, and `conflict_at` (see `Lease`) unless it is None. If `judged` is
-    True, a repetition cannot succeed, and the attribute `verdict` says so until the next attempt.
+    `code`: the cause of the failure. `conflict_at`: when Chargebee first rejected a change, or None. `judged`: a retry
+    cannot succeed; the attribute `verdict` then stores the code until the next attempt.
     """
     values: dict[str, Value] = {"code": code}
     if judged:

@@ -1,8 +1,8 @@
-"""Decides from an invoice's line items whether the worker acts on the invoice, and whose usage the invoice covers.
+"""Decides from an invoice's line items whether the worker bills the invoice, and whose usage the invoice covers.
 
-The worker acts on an invoice that renews a subscription. By Chargebee's typings, `recurring` says only that an invoice
-belongs to a subscription, so it is true for an ad-hoc charge on a subscription as well. The lines tell them apart: only
-an invoice for a term has a line of a plan or an add-on with a service period. Everything here is without I/O.
+The worker bills an invoice that renews a subscription. The field `recurring` is not enough: by Chargebee's typings, it
+is also true for an invoice that has only ad-hoc charges on a subscription. So the lines decide: only a renewal has a
+line of a plan or an add-on with a service period (a term line). Everything here is without I/O.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,12 +14,12 @@ from app.errors import Unprocessable
 from app.events import Invoice, valid_id
 
 PENDING, NO_TERM_LINE = "pending", "no_term_line"
-# The types of lines that belong to a term (line_items.entity_type): https://apidocs.chargebee.com/docs/api/invoices
+# The types of term lines (line_items.entity_type): https://apidocs.chargebee.com/docs/api/invoices
 TERM_TYPES = frozenset({"plan", "plan_item_price", "addon", "addon_item_price"})
 
 
 class Coverage(NamedTuple):
-    """The usage of one subscription of one customer in one period, which an invoice covers."""
+    """A customer's subscription, and the period in which an invoice covers its usage."""
 
     customer_id: str
     subscription_id: str
@@ -30,7 +30,7 @@ def coverages(invoice: Invoice, lines: Iterable[Line]) -> list[Coverage]:
     """Returns what the invoice covers: one entry for each customer and subscription of its term lines.
 
     The period goes from the earliest start to the latest end of these lines. In an account hierarchy, the invoice goes
-    to the owner, and the lines name the customer who has the subscription. Raises Unprocessable if a period begins
+    to the payer, and the lines name the customer who has the subscription. Raises Unprocessable if a period begins
     before 1970, or ends after LATEST_SECOND.
     """
     terms = [
@@ -51,9 +51,9 @@ def _together(terms: Sequence[Coverage]) -> Coverage:
 
 
 def why_left_alone(invoice: Invoice, covered: Sequence[Coverage], exempt: frozenset[str]) -> str | None:
-    """Returns why the worker neither charges nor closes the invoice, or None if it does.
+    """Returns why the invoice stays pending, or None if the worker bills the invoice.
 
-    `covered`: the invoice's coverages; `exempt`: the ids in APP_BILLING_EXEMPT.
+    `covered`: the invoice's coverages; `exempt`: customers and subscriptions not to bill.
     """
     named = {invoice.customer_id, valid_id(invoice.subscription_id), *(one.customer_id for one in covered)}
     if exempt & (named | {one.subscription_id for one in covered}):
@@ -68,7 +68,7 @@ def why_left_alone(invoice: Invoice, covered: Sequence[Coverage], exempt: frozen
 def covering(covered: Iterable[Coverage], customer_id: str, subscription_id: str | None, at: int) -> list[Coverage]:
     """Returns the coverages that a usage event of the customer may belong to. `at`: the time of the event.
 
-    If `subscription_id` is None, the event names no subscription. Then it may belong to each one of the customer.
+    `subscription_id`: None if the event names no subscription. It may then belong to any subscription of the customer.
     """
     return [
         one
