@@ -1,8 +1,7 @@
-"""Claims, renews and ends the lease that an attempt has on an event and on the event's invoice.
+"""Acquires, renews and ends the lease that an attempt has on an event and on the event's invoice.
 
 Until the lease ends, no other attempt works on the event or the invoice. Each attempt has its own token, which the
-table stores as the lease's owner. So two attempts of one process are two owners. If the answer to a claim is lost, the
-attempt recognises its own claim by the token.
+table stores as the lease's owner. If the answer to a claim is lost, the attempt recognises its own claim by the token.
 """
 
 from collections.abc import Sequence
@@ -14,8 +13,8 @@ from app.billing.term import Term, lost
 from app.clock import monotonic, now_ms, now_seconds
 from app.errors import ClaimedElsewhere, Unprocessable
 
-# The table keeps a claim for longer than SQS keeps a message (at most 14 days). An event that Chargebee has redelivered
-# (for 3 days 7 hours) may arrive even later, but has the same outcome: see README.md in this folder.
+# The table keeps a claim for longer than SQS keeps a message (at most 14 days). Chargebee redelivers for
+# 3 days 7 hours, so an event may arrive even later. If its invoice was charged, the outcome is then the same.
 KEPT_SECONDS = 15 * 24 * 3600
 
 
@@ -28,12 +27,15 @@ class Superseded(Exception):
 
 
 class Lease(Term):
-    """The lease of one attempt on an event, and after `take_invoice` also on the event's invoice."""
+    """The lease of one attempt on an event, and after `take_invoice` also on the event's invoice.
+
+    `asked`: the attempt's calls to Chargebee. If one got no answer, `release` leaves the invoice's lease to expire.
+    """
 
     def __init__(self, table: Table, event_id: str, owner: str, seconds: float) -> None:
         super().__init__(table, event_id, owner, seconds)
         self.is_first = True  # no earlier attempt has claimed the event
-        self._conflict_at: int | None = None  # unix ms of the first attempt that has called `note_conflict`
+        self._conflict_at: int | None = None  # when an attempt first called `note_conflict`, in unix ms
 
     async def record(self, outcome: str) -> None:
         """Marks an unclaimed event as done, because the event needs no billing work.
@@ -48,7 +50,7 @@ class Lease(Term):
     async def claim(self) -> None:
         """Claims the event. Raises AlreadyDone, ClaimedElsewhere, TableUnavailable, Unprocessable.
 
-        If an earlier attempt has come to a binding verdict, this is the Unprocessable that it raises again.
+        If an earlier attempt has ended with a binding verdict, raises the verdict again.
         """
         sent = monotonic()
         times = {"until": self._until(), "free": self._free(), "expires": expires()}
@@ -80,10 +82,10 @@ class Lease(Term):
         self._invoice_id = invoice_id
 
     def note_conflict(self, longest: float) -> bool:
-        """Notes that Chargebee rejects changes of the pending invoice. `release` writes the first such time.
+        """Notes that Chargebee rejects changes of the pending invoice. `release` stores when this was first noted.
 
-        Returns True if more than `longest` seconds have passed since then. In this case, `release` removes the time, so
-        that it is counted anew after a redrive.
+        Returns True if it was first noted more than `longest` seconds ago. `release` then removes the stored time, so
+        that a redrive counts the seconds anew.
         """
         first = self._conflict_at or now_ms()
         is_over = now_ms() - first > 1000 * longest
@@ -91,10 +93,10 @@ class Lease(Term):
         return is_over
 
     async def finish(self, outcome: str, version: int | None = None, updates: Sequence[Update] = ()) -> None:
-        """Writes `updates`, which change other items, marks the event as done, and ends the lease.
+        """Marks the event as done, ends the lease, and writes `updates` (to further items).
 
-        One transaction does all of this if it has at most TRANSACTION updates. Otherwise, earlier transactions write
-        the first `updates`. Raises ClaimedElsewhere, TableUnavailable, Unprocessable.
+        If there are more than TRANSACTION updates, transactions before the last one write the first `updates`. Raises
+        ClaimedElsewhere, TableUnavailable, Unprocessable.
         """
         last = [claims.done(self.event_id, self.token, outcome, expires=expires())]
         if self._invoice_id is not None:
@@ -102,10 +104,10 @@ class Lease(Term):
         await self._end(updates, last, "done")
 
     async def fail(self, verdict: Unprocessable, closed_as: str, updates: Sequence[Update]) -> None:
-        """Writes `updates` as `finish` does, binds each later attempt to `verdict`, and ends the lease.
+        """Writes `updates` as `finish` does, makes each later attempt end with `verdict`, and ends the lease.
 
-        `closed_as`: the id that Chargebee gave the invoice when it was closed. With more than one transaction, the last
-        one has the last update and the verdict. So as long as there is no verdict, an attempt finds what led to it.
+        `closed_as`: the id that Chargebee gave the invoice when it was closed. One transaction writes the last
+        update and the verdict. If this attempt ends before, the next attempt still finds the verdict's cause.
         """
         assert self._invoice_id is not None
         last = [claims.failed(self.event_id, self.token, verdict, self._invoice_id, closed_as)]
@@ -130,11 +132,11 @@ class Lease(Term):
     async def release(self, code: str, *, judged: bool = False) -> None:
         """Ends the lease, because the attempt has failed with `code`. Raises TableUnavailable, Unprocessable.
 
-        If a call got no answer, Chargebee may still execute it. Then the invoice stays leased until the lease ends. The
-        call may be one of an earlier attempt, of which this attempt knows nothing. `judged`: a repetition of the
-        attempt cannot succeed.
+        If a call got no answer, Chargebee may still execute the call, so the lease on the invoice stays until it
+        expires. It also stays after any attempt but the first: an earlier attempt may have made such a call.
+        `judged`: True if a repetition of the attempt cannot succeed.
         """
-        conflict_at = None if self.unanswered else self._conflict_at  # such a call may cause further conflicts
+        conflict_at = None if self.asked.unanswered else self._conflict_at  # an unanswered call may cause conflicts
         updates = [claims.claim_released(self.event_id, self.token, code, conflict_at, judged=judged)]
         if self._may_free_invoice and self._invoice_id is not None:
             updates.append(claims.invoice_released(self._invoice_id, self.token))
@@ -145,7 +147,7 @@ class Lease(Term):
 
     @property
     def _may_free_invoice(self) -> bool:
-        return self.is_first and not self.unanswered
+        return self.is_first and not self.asked.unanswered
 
     def _require_owner(self, item: Item, detail: str) -> None:
         """Raises ClaimedElsewhere with `detail` unless this attempt owns `item`.
@@ -158,5 +160,5 @@ class Lease(Term):
 
 
 def expires() -> int:
-    """Returns the unix time at which DynamoDB may delete a claim or an invoice that changes now."""
+    """Returns the unix time after which DynamoDB may delete an item that is written now."""
     return now_seconds() + KEPT_SECONDS

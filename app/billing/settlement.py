@@ -1,4 +1,4 @@
-"""Settles an invoice that is closed or gone: what an attempt finds after an earlier one, a person or Chargebee."""
+"""Decides the result for an invoice that an earlier attempt, a person or Chargebee has closed, voided or deleted."""
 
 from collections.abc import Iterable, Sequence
 
@@ -17,19 +17,19 @@ from app.errors import BillingFailed, ChargebeeUnavailable, Postponed, Unprocess
 from app.events import Invoice, valid_id
 
 CLOSED_WITHOUT_CHARGES = "closed_without_charges"
-# Chargebee's webhook can be ahead of its API. An unknown invoice of a younger event may still become known.
+# For this many seconds after an event, Chargebee's API may not know the invoice yet: webhooks can be faster.
 YOUNG_SECONDS = 600
 
-# How long an invoice waits at most for usage that is reserved for another invoice. Until then, Chargebee may repeat its
-# answer to that invoice's close, from which the usage is billed there, although a person has voided the invoice
-# meanwhile. Later, the worker finds out that the invoice is void, and sends a dead letter.
+# How long an invoice A waits at most for usage that is reserved for an invoice B. Until then, a retry of B's close may
+# get Chargebee's earlier answer, even if a person has voided B meanwhile. The worker then marks the usage as billed on
+# B. After this time, the worker finds out that B is void, and sends a dead letter.
 SETTLED_SECONDS = 1800
 
 
 async def require_settled(table: Table, in_work: Iterable[Billable]) -> None:
-    """Raises Postponed if usage was reserved for another invoice so recently that it may still be billed there.
+    """Raises Postponed if usage was reserved for another invoice so recently that the usage may still be billed there.
 
-    A final verdict on the other invoice's event ends the wait: its dead letter says what has become of the usage. An
+    A verdict on the other invoice's event ends the wait: the event's dead letter says what has become of the usage. An
     invoice that has reserved usage itself does not wait, so that two invoices never wait for each other. Raises
     TableUnavailable, Unprocessable.
     """
@@ -37,7 +37,8 @@ async def require_settled(table: Table, in_work: Iterable[Billable]) -> None:
     for invoice_id in recent - {None}:
         orders = await table.get_all([invoice_key(str(invoice_id))])
         claims = await table.get_all([claim_key(order["event_id"]["S"]) for order in orders])
-        # An event that has ended in another way has changed its usage since this attempt has read it.
+        # If the event is done or has a binding verdict, this attempt's usage is out of date, and the next
+        # attempt reads it again.
         if not any("verdict" in claim for claim in claims):
             raise Postponed("Another invoice of the customer is still being billed", "reserved_elsewhere")
 
@@ -46,8 +47,8 @@ class Settlement:
     """Keeps what one attempt knows of its invoice.
 
     `by_attempt`: the usage that this attempt has reserved; `set_aside`: the customer and the suffix of usage that the
-    event has set aside; `rejected`: whether Chargebee has rejected a call because of the invoice's state, so that the
-    invoice exists.
+    event has set aside; `rejected`: whether Chargebee has rejected a call because of the invoice's state, which shows
+    that the invoice exists.
     """
 
     def __init__(
@@ -72,9 +73,9 @@ class Settlement:
     def closed(self, found: FoundInvoice, own: Sequence[Billable]) -> Result:
         """Returns the result for an invoice that an earlier attempt or someone else has closed.
 
-        If a charge of `own` is missing, this is a binding verdict: Chargebee adds no charges to a closed invoice, so a
-        person must decide what to do. The missing usage is freed, because another invoice of the same period may charge
-        it. A void invoice has a binding verdict, too.
+        If the invoice is void, or lacks a charge of `own`, the result has a binding verdict: Chargebee adds no charges
+        to a closed invoice, so a person must decide what to do. The updates undo the reservations of usage without a
+        valid charge, so that another invoice may charge it.
         """
         if found.status == VOIDED:
             # Nobody pays a void invoice, and it stays void, so another invoice may charge the usage.
@@ -84,7 +85,7 @@ class Settlement:
         reserved = [one for one in without(own, missing) if one.invoice_id is not None]
         if not missing:
             return self.result(reserved, found.id)
-        # The last update is written together with the verdict. Until then, a later attempt finds missing usage.
+        # One transaction writes the last update and the verdict. Until then, each attempt finds missing usage.
         updates = self._billables.billed(reserved, found.id) + self._billables.freed(missing, CLOSED_WITHOUT_CHARGES)
         detail = f"The invoice was closed without {len(missing)} of {len(positive(own))} charges"
         return Result("closed_in_part", updates, Unprocessable(detail, CLOSED_WITHOUT_CHARGES), found.id)
@@ -92,14 +93,15 @@ class Settlement:
     async def without_draft(self, error: Unprocessable, customers: set[str]) -> Result:
         """Returns the result for an invoice whose id Chargebee does not know.
 
-        Either the invoice was closed, which gives it another id, or it was deleted, or it never existed. Raises `error`
-        if no closed invoice of the customer has a charge of usage that is reserved for this invoice, or Postponed if
-        the event is young. But if the invoice existed during this attempt, a call that was still at work has closed it:
-        raises ChargebeeUnavailable, because the next attempt gets the answer of that call.
+        Either the invoice was closed, which gives it another id, or it was deleted, or it never existed. If a closed
+        invoice has a charge of usage that is reserved for the draft, returns the result for the closed invoice.
+        Otherwise, raises `error`, or Postponed if the event is young. But if Chargebee knew the draft during this
+        attempt, raises ChargebeeUnavailable, so that another attempt follows.
         """
         own = await self._billables.reserved(customers)
         charges = positive(own)
-        if not self.rejected and not self._lease.may_have_changed and len(charges) == len(positive(self.by_attempt)):
+        is_new = len(charges) == len(positive(self.by_attempt))
+        if is_new and not self.rejected and not self._lease.asked.may_have_changed:
             # No attempt can have added a charge, so another invoice may charge this usage.
             await self._billables.write(self._billables.freed(own, INVOICE_NOT_FOUND))
             raise self._not_found(error)
