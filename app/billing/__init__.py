@@ -1,16 +1,26 @@
 """Does the billing work of Chargebee's events: adds charges to a pending invoice and closes it.
 
-The worker does this work. In release v01, the web process does it, in the release's own words.
+The worker does this work. In release v01, the web process does it, with code of its own.
 
-processing.py  claims an event, returns its outcome     attempt.py        one attempt at one invoice
-leases.py      leases on an event and its invoice       term.py           the time of a lease, and its renewal
-items.py       keys and updates of items: no I/O        claims.py         updates of claims and invoices: no I/O
-billables.py   the billable events in the table         charges.py        makes and recognises charges: no I/O
-dynamodb.py    the table                                schema.py         creates the table
-chargebee.py   the API's operations                     answers.py        what the API's answers mean: no I/O
-pages.py       answers in pages                         session.py        the connections to the site
-api_calls.py   one call: slot, time-out, retries        caller.py         what an attempt has asked of Chargebee
-rate.py        the rate limit that all workers share    slots.py          the rate limit's item in the table
-line_items.py  the billing period: no I/O               blocking.py       v01's clients, whose calls block
-access.py      the table and the site, from settings    README.md         the design, and why a crash is safe
+processing.py  claims an event, returns its outcome   attempt.py            one attempt at one invoice
+leases.py      leases on an event and its invoice     term.py               the time of a lease, and its renewal
+items.py       keys and updates of items: no I/O      claims.py             updates of claims and invoices: no I/O
+billables.py   usage and reservations in the table    charges.py            usage, and its keys: no I/O
+dynamodb.py    the table                              schema.py             creates the table
+chargebee.py   the API's operations                   answers.py            what the API's answers mean: no I/O
+pages.py       answers in pages                       chargebee_session.py  the connections to the site
+api_calls.py   one call: slot, time-out, retries      caller.py             an attempt's calls to Chargebee
+rate.py        the rate limit that all workers share  slots.py              the rate limit's item in the table
+line_items.py  an invoice's lines: no I/O             inline_clients.py     v01's clients, whose calls block
+access.py      the table and the site, from settings  README.md             the design, and why a crash is safe
+
+usage      billable events, which another service writes into the table. An invoice *has* the usage that is reserved for
+           it or billed on it: its *own* usage. A *charge item* stores what becomes of a usage item
+set aside  impossible to charge; the charge item has the reason
+attempt    one try to do the work of an event
+claim      an event's item in the table: which attempt works on the event, or how the work ended
+lease      a renewable time in which only one attempt may work on an event and its invoice
+verdict    an error that no retry repairs; with a *binding* verdict, each later attempt ends as well
+draft      a pending invoice, which gets another id (`closed_as`) when Chargebee closes it
+term       a period for which a subscription is billed; in term.py, the time of a lease
 """

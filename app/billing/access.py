@@ -1,6 +1,6 @@
 """Defines the addresses, credentials and limits with which the billing work calls DynamoDB and Chargebee.
 
-app/composition.py takes the values from the settings.
+app/from_settings.py takes the values from the settings.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ class BillingAccess(NamedTuple):
 
     `connections`: the maximum number of connections to DynamoDB. `rate`: the maximum number of calls to Chargebee per
     minute, of all processes together. `call_timeout`: the time-out of one try of a call to Chargebee. `lease`: how long
-    a claim reserves an event for one worker, unless the worker renews the claim. `exempt`: ids of customers and
+    only one worker may work on an event, unless it renews the lease. `exempt`: ids of customers and
     subscriptions whose invoices stay pending. Release v01 uses neither `connections` nor `rate` nor `lease`, so `rate`
     does not limit its calls.
     """

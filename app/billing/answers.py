@@ -23,7 +23,7 @@ INVOICE_NOT_FOUND = "invoice_not_found"
 # A longer Retry-After counts as this many seconds. Chargebee counts calls per minute, so a longer Retry-After must be
 # an error of Chargebee or of a proxy.
 LONGEST_REST = 120.0
-# If a Retry-After has more characters, the service ignores the further ones. `float` would overflow to infinity.
+# The service reads only this many characters of a Retry-After. With more, `float` could overflow to infinity.
 MAX_DIGITS = 20
 # If Chargebee answers with one of these error codes, the same call may succeed later, even if the status is 400.
 _TRANSIENT = frozenset({"lock_timeout", "internal_temporary_error", "internal_error", "request_blocked"})
@@ -31,9 +31,10 @@ _REJECTED = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.
 
 
 class InvalidState(Exception):
-    """Chargebee has rejected a call because of the invoice's state. Most likely, the invoice is no longer pending.
+    """Chargebee has rejected a call because of the invoice's state.
 
-    Or an earlier try of the call, with the same idempotency key, is still at work. Both have the same error code.
+    Most likely, the invoice is no longer pending. But Chargebee has the same error code for a call whose earlier try,
+    with the same idempotency key, is still at work.
     """
 
 
@@ -69,7 +70,7 @@ class FoundInvoice(BaseModel):
 
 
 class FoundSubscription(BaseModel):
-    """The fields of a subscription that say when it was alive, in unix seconds. An absent one is None."""
+    """The fields of a subscription that say when it began and ended, in unix seconds, or None if absent."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
     id: str
@@ -152,7 +153,7 @@ def _rejection(status: int, code: str) -> BillingFailed:
         return Unprocessable(f"Chargebee rejected the call, and would reject a retry as well: {code}", code)
     if code == "resource_not_found":
         return Unprocessable("Chargebee has no such invoice", INVOICE_NOT_FOUND)
-    # Error codes such as `site_not_found` mean that APP_CHARGEBEE_URL is wrong. The event itself may be fine.
+    # Error codes such as `site_not_found` mean that the site's URL is wrong. The event itself may be fine.
     return Postponed(f"Chargebee has answered with status {status}: {code}", code)
 
 

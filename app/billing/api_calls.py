@@ -10,8 +10,8 @@ import aiohttp
 
 from app.billing.answers import ApiAnswer, InvalidState, content_of
 from app.billing.caller import Caller
+from app.billing.chargebee_session import body_of
 from app.billing.rate import MISSES, SharedRateLimit, missed
-from app.billing.session import body_of
 from app.clock import monotonic, uniform
 from app.errors import BillingFailed, ChargebeeUnavailable, Unprocessable
 from app.sqs.failures import without_tracebacks
@@ -64,7 +64,7 @@ class ApiCalls:
     async def _make(self, caller: Caller, record: CallRecord, path: str, request: dict[str, Any]) -> Mapping[str, Any]:
         began: float | None = None
         for attempt in range(ATTEMPTS):
-            patience = self._rate_limit.patience(begun=caller.begun)
+            patience = self._rate_limit.patience(begun=caller.asked.begun)
             asked = perf_counter()
             if began is not None:
                 patience = min(patience, began + self._lease - self._timeout - monotonic())
@@ -91,7 +91,7 @@ class ApiCalls:
     async def _admit(self, caller: Caller, patience: float) -> float:
         """Waits until the rate limit allows a call, and returns the time-out of the call in seconds.
 
-        Gives up after `patience` seconds or MISSES slots, because each slot that it takes is lost to the other workers.
+        Gives up after `patience` seconds or MISSES slots, because no worker can use a slot that was reserved in vain.
         """
         deadline = monotonic() + patience
         for _ in range(MISSES):
@@ -103,25 +103,26 @@ class ApiCalls:
         raise missed()
 
     async def _attempt(self, caller: Caller, path: str, seconds: float, request: dict[str, Any]) -> Mapping[str, Any]:
-        caller.begin()
+        caller.asked.begin()
         if "data" not in request:
             return content_of(await self._send("GET", path, seconds, request))
         try:
             answer = await self._send("POST", path, seconds, request)
         except BaseException:
-            caller.miss_answer()
+            caller.asked.miss_answer()
             raise
         if answer.status == HTTPStatus.OK or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            # Chargebee may still execute a call although a gateway answers. A readable 200 clears this below.
-            caller.miss_answer()
-        # An error other than Unprocessable does not say what has become of an earlier try. That includes InvalidState,
-        # because Chargebee also gives this answer while a try with the same idempotency key is still at work.
+            # A gateway may have answered while Chargebee still executes the call. After a readable 200, `have_answer`
+            # follows below.
+            caller.asked.miss_answer()
+        # Only Unprocessable says what has become of earlier tries. InvalidState does not, because Chargebee also gives
+        # this answer while a try with the same idempotency key is still at work.
         try:
             content = content_of(answer)
         except Unprocessable:
-            caller.have_answer()
+            caller.asked.have_answer()
             raise
-        caller.have_answer()
+        caller.asked.have_answer()
         return content
 
     async def _send(self, method: str, path: str, seconds: float, request: dict[str, Any]) -> ApiAnswer:

@@ -1,4 +1,4 @@
-"""Bills one pending invoice: finds the usage that it covers, reserves and charges the usage, and closes the invoice.
+"""Bills one pending invoice: finds the usage that the invoice covers, reserves and charges it, and closes the invoice.
 
 An attempt may fail after any step. README.md in this folder explains why the next attempt charges nothing twice.
 """
@@ -22,14 +22,14 @@ from app.errors import BillingFailed, ChargebeeUnavailable, Unprocessable
 from app.events import Event, Invoice
 
 INVALID_STATE = "invalid_state"
-# How long Chargebee may reject changes of a pending invoice. An earlier call that is still at work causes the same
-# error, but ends before Chargebee forgets its idempotency key, which happens after 30 minutes.
+# How long the worker retries while Chargebee rejects changes of a pending invoice. For the first 30 minutes, until
+# Chargebee forgets the idempotency key, the reason may be an earlier call that is still at work.
 CONFLICT_SECONDS = 3600.0
 SHOWN = 10
 
 
 class Clients(NamedTuple):
-    """The clients and settings that all attempts of a process share. `exempt`: the ids in APP_BILLING_EXEMPT."""
+    """The clients and settings of a process. `exempt`: customers and subscriptions whose invoices stay pending."""
 
     table: Table
     chargebee: Chargebee
@@ -47,7 +47,7 @@ class BillingAttempt:
         self._settlement = Settlement(chargebee, lease, self._billables, invoice, event.occurred_at)
 
     async def bill(self) -> Result:
-        """Charges the usage and closes the invoice, or leaves the invoice alone. Raises BillingFailed."""
+        """Charges the usage and closes the invoice, or leaves it pending. Raises BillingFailed."""
         try:
             return await self._bill()
         except Unprocessable as error:
@@ -68,7 +68,7 @@ class BillingAttempt:
             return self._left_alone(reason)
         selection = await self._find()
         own = selection.own
-        if reason is not None and not own:  # otherwise, a person has edited the lines since an earlier attempt
+        if reason is not None and not own:  # if own: a person has edited the lines after the reservation
             return self._left_alone(reason)
         if not own:
             await require_settled(self._table, selection.in_work)
@@ -98,7 +98,7 @@ class BillingAttempt:
         invoice, event_id = self._invoice, self._lease.event_id
         selection = await self._billables.find(Selector(invoice.id, invoice.currency_code, event_id, self._covered))
         if invoice.is_truncated and not self._lease.is_first:
-            # The coverage comes from the invoice as it is now. A person may have edited it since an earlier attempt.
+            # Usage that an earlier attempt reserved, but that the invoice, edited by a person since, no longer covers.
             reserved = await self._billables.reserved(self._customers())
             selection.own.extend(without(reserved, selection.own))
         self._settlement.set_aside = {(one.customer_id, one.suffix) for one in selection.set_aside}
@@ -120,7 +120,7 @@ class BillingAttempt:
         return done.by_attempt + done.before
 
     def _conflict(self) -> BillingFailed:
-        """Returns the error of a pending invoice that Chargebee does not let the worker change. Reservations stay."""
+        """Returns the error for a pending invoice that Chargebee does not let the worker change. Reservations stay."""
         if self._lease.note_conflict(CONFLICT_SECONDS):
             return Unprocessable(
                 "For over an hour, Chargebee has rejected changes of the pending invoice", INVALID_STATE

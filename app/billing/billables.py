@@ -1,4 +1,4 @@
-"""Finds the usage that an invoice covers, reserves it for the invoice, and frees it again.
+"""Finds the usage that an invoice covers, reserves it for the invoice, and undoes reservations.
 
 A reservation is the invoice's id in the attribute `invoice_id` of the charge item. The worker reserves each usage item
 before it charges the usage, so usage without such a charge item was never charged. If usage is reserved for one
@@ -22,7 +22,7 @@ from app.events import Invoice
 
 
 class Reserved(NamedTuple):
-    """`by_attempt`: what this call has reserved; `before`: what an earlier call had reserved; `aside`: set aside."""
+    """`by_attempt`: what this call has reserved; `before`: what earlier calls had reserved; `aside`: set aside."""
 
     by_attempt: list[Billable]
     before: list[Billable]
@@ -51,9 +51,9 @@ class Billables:
         return found
 
     async def reserve(self, wanted: Iterable[Billable], aside: Iterable[Aside]) -> Reserved:
-        """Reserves usage for the invoice, and sets other usage aside.
+        """Reserves `wanted` for the invoice, and sets the usage of `aside` aside.
 
-        Leaves out usage that was reserved for another invoice in the meantime. Raises TableUnavailable, Unprocessable.
+        Leaves out usage that was reserved for another invoice meanwhile. Raises TableUnavailable, Unprocessable.
         """
         now, done = now_seconds(), Reserved([], [], [])
         paid = [replace(one, payer=None if one.customer_id == self._payer else self._payer) for one in wanted]
@@ -83,7 +83,7 @@ class Billables:
                 done.by_attempt.append(what)
 
     def _keep(self, what: Billable | Aside, item: Item, done: Reserved) -> None:
-        """Keeps a reservation that the table has already. The item says what is charged, not this attempt."""
+        """Adds to `done` a reservation that the table already has. `item`, not `what`, says what is charged."""
         found = charge_items.read(what.customer_id, item)
         # An equal time means that an earlier try of the same write succeeded, but its answer was lost.
         own = isinstance(what, Billable) and found.reserved_at == what.reserved_at
@@ -108,7 +108,7 @@ class Billables:
         return found
 
     def freed(self, billables: Iterable[Billable], reason: str) -> list[Update]:
-        """Returns the updates that free the reserved usage among `billables`, which has no charge on the invoice."""
+        """Returns the updates that undo reservations. `billables` must have no charge on the invoice."""
         now = now_seconds()
         reserved = (one for one in billables if one.invoice_id is not None and one.billed_at is None)
         return [charge_items.freed(one, reason, self._event, now) for one in reserved]

@@ -1,4 +1,4 @@
-"""Builds the keys of the table's items and conditional updates of items, and reads attributes, without I/O.
+"""Builds keys and conditional updates of the table's items, and reads the items' attributes, without I/O.
 
 README.md in this folder describes the items. The key attributes `pk` and `sk` are strings.
 """

@@ -1,4 +1,4 @@
-"""Describes an invoice's line items, and finds the ad-hoc ones (one-time charges) that were added, without I/O."""
+"""Describes an invoice's lines, and finds ad-hoc lines (one-time charges) that were added later, without I/O."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
