@@ -24,14 +24,14 @@ T = TypeVar("T")
 Work = Callable[[Clients, Lease, Event, Invoice], Coroutine[Any, Any, Result]]
 RELEASE_SECONDS = 2.0
 RENEWALS = 3  # the pause between two renewals is the lease's length divided by this number
-TRIES = 4  # while the table cannot be reached, the pause is also divided by this number
+TRIES = 4  # while the table cannot be reached, renewals are this many times as frequent
 BATCH = 100  # maximum number of keys in one BatchGetItem
 
 
 class Billing:
     """Does the billing work of one process. `owner`: the name of this process in the table.
 
-    `exempt`: ids of customers and subscriptions whose invoices the work leaves alone.
+    `exempt`: ids of customers and subscriptions whose invoices stay pending.
     """
 
     def __init__(
@@ -50,14 +50,14 @@ class Billing:
         """Does the billing work of `event` and returns one of these outcomes. Raises BillingFailed.
 
         - `closed`: this attempt, an earlier one or someone else has closed the invoice, with all of its charges.
-        - `closed_without_charge`: the same, but there was nothing to charge.
-        - `closed_in_part`: the same, but some usage was set aside, because it cannot be charged.
-        - `left_pending`: the invoice is not one of a term, or is exempt.
-        - `recorded`: there was nothing to do, because the event has another type.
+        - `closed_without_charge`: as `closed`, but there was nothing to charge.
+        - `closed_in_part`: as `closed`, but some usage was set aside.
+        - `left_pending`: the invoice bills no period of a subscription, or is exempt.
+        - `recorded`: events of this type need no work.
         - `already`: an earlier attempt has done the work of this event.
         - `superseded`: a newer version of the invoice has been processed already.
 
-        If the work fails or is cancelled, releases the claim.
+        If the work fails or is cancelled, releases the lease.
         """
         work = WORK.get(event.event_type)
         lease = Lease(self.table, event.id, self._owner, self._lease_seconds)
@@ -79,9 +79,10 @@ class Billing:
             raise
 
     async def known(self, event_ids: Iterable[str]) -> tuple[set[str], dict[str, str]]:
-        """Returns the ids of the events that are done, and the codes of the final verdicts on others, by event id.
+        """Returns the ids of the events that are done, and the codes of the verdicts on failed events, by event id.
 
-        Claims expire after 15 days, so the result lacks earlier events. Raises TableUnavailable, Unprocessable.
+        Claims without a binding verdict expire after 15 days, and the result then lacks the event. Raises
+        TableUnavailable, Unprocessable.
         """
         ids = list(dict.fromkeys(event_ids))
         done: set[str] = set()
@@ -115,7 +116,7 @@ async def bill(clients: Clients, lease: Lease, event: Event, invoice: Invoice) -
     return await BillingAttempt(clients, lease, event, invoice).bill()
 
 
-# What the service does after an event of each type. It only records an event of any other type.
+# The work for each type of event. An event of any other type is only recorded.
 WORK: Mapping[str, Work] = {PENDING_INVOICE_CREATED: bill}
 
 
@@ -154,7 +155,7 @@ async def keep_leased(lease: Lease) -> None:
 
 
 async def _release(lease: Lease, code: str, *, judged: bool = False) -> None:
-    """Releases the lease, so that the next attempt need not wait until the lease ends. Ignores failures."""
+    """Ends the lease early, so that the next attempt need not wait for its end. Ignores failures."""
     try:
         async with asyncio.timeout(RELEASE_SECONDS):
             await lease.release(code, judged=judged)

@@ -7,7 +7,7 @@ remaining SLACK allows for network delays and for differences between the worker
 60 / (60 + SLACK) = 95 % of the limit.
 
 If several callers of a process ask for a slot at the same time, one write reserves slots for all of them, as in group
-commit. A caller that is waiting for the time of its slot will soon ask for another one. So the write reserves one extra
+commit. A caller that is waiting for the time of its slot will soon ask for a new slot. So the write reserves one extra
 slot for each such caller, but at most as many as fit into AHEAD seconds. An unused slot is lost, so the process
 reserves no extra slots if calls are rare.
 """
@@ -24,7 +24,7 @@ from app.telemetry.trace import current
 
 WINDOW, SLACK = 60.0, 3.0
 LATE = AHEAD = 1.0
-TRIES = 20  # how many times a process tries to reserve slots for the same callers
+TRIES = 20  # to reserve slots for one batch of callers, before they fail
 MISSES = 3  # how many slots a caller may miss, because their time passes before the call can begin
 
 
@@ -55,7 +55,7 @@ class SharedRateLimit:
         """Reserves a slot, waits for its time, and returns this time in unix ms. The slot is valid for LATE seconds.
 
         Raises TableUnavailable, or ChargebeeUnavailable if all waits together would be longer than `patience` seconds,
-        or if the time of MISSES slots passes before the loop runs again.
+        or if MISSES slots have passed before the process could use them.
         """
         deadline, misses = monotonic() + patience, 0
         while misses < MISSES:
@@ -65,7 +65,7 @@ class SharedRateLimit:
                 await asyncio.sleep((at - now_ms()) / 1000)
                 if self.is_valid(at):
                     return at
-                misses += now_ms() - at > 1000 * LATE  # a slot within a rest is not missed: only `patience` counts
+                misses += now_ms() - at > 1000 * LATE  # a slot within a pause after a 429 is not a miss
                 # Without this pause, the loop might write to the table non-stop if the system clock is corrected.
                 await asyncio.sleep(self.interval)
             finally:
@@ -74,7 +74,7 @@ class SharedRateLimit:
         raise missed()
 
     def is_valid(self, slot: float) -> bool:
-        """Returns whether a call may use the slot: the slot is not over, and not within a rest after a 429."""
+        """Returns whether a call may use the slot: it is not over, and not within a pause after a 429."""
         resting = slot < self._not_before and monotonic() < self._rest_ends
         return not resting and now_ms() - slot <= 1000 * LATE
 
@@ -96,7 +96,7 @@ class SharedRateLimit:
 
     async def _serve(self) -> None:
         """Reserves slots until no caller is waiting. One write serves at most MAX_SLOTS callers."""
-        current.set(None)  # the slots are for several messages, so their writes belong to the trace of none of them
+        current.set(None)  # the writes serve several messages, so they belong to no message's trace
         while self._waiting:
             batch, self._waiting = self._waiting[:MAX_SLOTS], self._waiting[MAX_SLOTS:]
             batch = [waiting for waiting in batch if not waiting.slot.done()]  # a cancelled caller needs no slot
@@ -123,7 +123,7 @@ class SharedRateLimit:
         _fail(batch, TableUnavailable("The rate limit's item in the table could not be updated", "budget_contended"))
 
     def _without_served(self, batch: list[_Waiting]) -> list[_Waiting]:
-        """Assigns the reserved slots to the callers in order, and returns the callers without a slot that is near."""
+        """Gives reserved slots to the callers in order, while one is near enough. Returns the remaining callers."""
         for number, waiting in enumerate(batch):
             while self._spare and not self.is_valid(self._spare[0]):
                 self._spare.popleft()

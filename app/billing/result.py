@@ -1,4 +1,4 @@
-"""Defines what an attempt returns: its outcome, and the updates of the table that make the outcome last."""
+"""Defines what an attempt returns: its outcome, and the updates that write the outcome to the table."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
@@ -15,8 +15,8 @@ Outcome = Literal[
 class Result(NamedTuple):
     """The outcome of an attempt, and the updates to write in the transaction that ends it.
 
-    `verdict`: an error that binds each later attempt, because the updates take away what has led to it. `closed_as`:
-    the id that Chargebee gave the invoice when it was closed.
+    `verdict`: the error with which each later attempt must end, too. The table must store it, because the updates
+    remove its cause. `closed_as`: the id that Chargebee gave the invoice when it was closed.
     """
 
     outcome: Outcome
@@ -33,5 +33,5 @@ def outcome_of(own: Iterable[Billable], *, in_part: bool) -> Outcome:
 
 
 def positive(billables: Iterable[Billable]) -> list[Billable]:
-    """Returns the billable events that have a charge on the invoice. An amount of 0 is billed without one."""
+    """Returns the billable events that need a charge. An amount of 0 is billed without a charge."""
     return [one for one in billables if one.amount > 0]

@@ -6,15 +6,16 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from app.errors import ConfigurationError
+from app.errors import CommandFailed, ConfigurationError
 from app.sqs.failures import code_of
+from app.sqs.sdk_calls import client_options
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
 
 EXPIRY = "expires_at"
 ACTIVE_SECONDS = 120
-CONFIG = Config(connect_timeout=5, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
+CONFIG = Config(**client_options(3, connect=5, read=10))
 
 
 def table(name: str) -> dict[str, Any]:
@@ -28,7 +29,7 @@ def table(name: str) -> dict[str, Any]:
 
 
 def set_up(name: str, *, dry_run: bool = False) -> list[str]:
-    """Creates the table if it does not exist, and enables its TTL. Raises ConfigurationError.
+    """Creates the table if it does not exist, and enables its TTL. Raises ConfigurationError, CommandFailed.
 
     Returns two lines that say what was done. With `dry_run`, changes nothing, and the lines say what would be done.
     The AWS SDK's environment variables set the endpoint, the region and the credentials.
@@ -37,7 +38,7 @@ def set_up(name: str, *, dry_run: bool = False) -> list[str]:
     try:
         return [_set_up_table(client, name, dry_run), _set_up_expiry(client, name, dry_run)]
     except (BotoCoreError, ClientError) as error:
-        raise ConfigurationError(f"The table {name} could not be set up: {code_of(error)}: {error}") from None
+        raise CommandFailed(f"The table {name} could not be set up: {code_of(error)}: {error}") from None
     finally:
         client.close()
 

@@ -1,4 +1,4 @@
-"""Sorts a customer's usage items and charge items by what they mean for one invoice, without I/O."""
+"""Divides a customer's usage into lists by what one invoice may do with it, without I/O."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from app.errors import Unprocessable
 
 
 class Aside(NamedTuple):
-    """Usage that cannot be charged, and the reason. `taken`: the charge of a void invoice, if that had the usage."""
+    """Usage that cannot be charged, and the reason. `taken`: the usage's charge, if it was on a void invoice."""
 
     customer_id: str
     suffix: str
@@ -28,7 +28,7 @@ class Selection(NamedTuple):
     - `elsewhere`: billed on another invoice, which may be void by now.
     - `in_work`: reserved for another invoice, but not billed yet.
     - `set_aside`: was set aside by an earlier attempt of the event.
-    - `changed`: the references of usage of `own` whose writer has changed it since.
+    - `changed`: the references of usage of `own` that its writer changed later.
     """
 
     own: list[Billable]
@@ -45,7 +45,7 @@ class Selection(NamedTuple):
 
 
 class Selector(NamedTuple):
-    """Sorts items on behalf of one event of an invoice. `currency`: that of the invoice."""
+    """Puts items into a Selection, for one event. `currency`: the invoice's currency."""
 
     invoice_id: str
     currency: str
@@ -53,7 +53,7 @@ class Selector(NamedTuple):
     covered: Sequence[Coverage]
 
     def select(self, into: Selection, customer_id: str, usage: Iterable[Item], charges: Iterable[Item]) -> None:
-        """Adds the customer's items to the lists of `into`. `usage` and `charges` are of the same time."""
+        """Adds the customer's items to the lists of `into`. `usage` and `charges` are all items of the same period."""
         known, written = ({suffix_of(item): item for item in items} for items in (charges, usage))
         for suffix, item in known.items():
             if "invoice_id" in item:
@@ -84,7 +84,7 @@ class Selector(NamedTuple):
             into.free.append(found)
 
     def _is_covered(self, billable: Billable) -> bool:
-        """Returns whether the invoice covers the usage. Usage without a currency has that of the invoice."""
+        """Returns whether the invoice covers the usage. Usage without a currency is in the invoice's currency."""
         if billable.currency not in (None, self.currency):
             return False
         return bool(covering(self.covered, billable.customer_id, billable.subscription_id, billable.occurred_at))

@@ -1,4 +1,4 @@
-"""Reserves slots, the times for API calls. An item in the table has the next free slot, which all workers share."""
+"""Reserves slots, the times for API calls. All workers share one item in the table, which has the next free slot."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -71,12 +71,9 @@ class Slots:
         return self.next - block
 
     async def rest(self, until: float) -> None:
-        """Makes `until` (unix ms) the next free slot, unless the next free slot is later. Raises TableUnavailable.
-
-        Other workers still use the slots that they have already reserved.
-        """
+        """Makes `until` (unix ms) the next free slot, unless the next free slot is later. Raises TableUnavailable."""
         earlier = f"#next_at < :until OR {_NONE}"
-        with suppress(ConditionFailed):  # the next free slot is not before `until`
+        with suppress(ConditionFailed):  # the next free slot is `until` or later
             await self._write("SET #next_at = :until", earlier, {"until": _decimal(until), "number": "N"})
 
     def _farthest(self) -> float:
@@ -96,5 +93,5 @@ def _decimal(ms: float) -> Decimal:
 
 
 def _next_at(item: Item) -> float:
-    """Returns the time of the next free slot, or 0 if the item has no number, which the next write then corrects."""
+    """Returns the time of the next free slot, or 0 if it is missing or not a number. The next write corrects it."""
     return float(item.get("next_at", {}).get("N", 0.0))

@@ -1,4 +1,4 @@
-"""Asks Chargebee whose usage it is, if the table does not say that: which invoices are void, and who has what."""
+"""Asks Chargebee what the table does not say: which invoices are void, and which subscriptions a customer has."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +12,7 @@ AMBIGUOUS = "ambiguous_subscription"
 
 
 class Inquiries:
-    """The questions of one attempt. Each is asked at most once. `covered`: what the invoice covers."""
+    """Asks Chargebee for one attempt, each question once. `covered`: the invoice's billed periods."""
 
     def __init__(self, chargebee: Chargebee, lease: Lease, covered: Sequence[Coverage]) -> None:
         self._chargebee, self._lease, self._covered = chargebee, lease, covered
@@ -24,8 +24,8 @@ class Inquiries:
     ) -> tuple[list[Billable], list[Aside]]:
         """Returns the usage that the invoice may charge, and the usage whose subscription is ambiguous.
 
-        Usage of `elsewhere` is billed on another invoice. It is left out unless that invoice is void or gone. Raises
-        BillingFailed.
+        No invoice has `free`. Other invoices have billed `elsewhere`, which only counts if they are void or gone.
+        Raises BillingFailed.
         """
         wanted: list[Billable] = []
         aside: list[Aside] = []
@@ -44,10 +44,10 @@ class Inquiries:
         return self._void[invoice_id]
 
     async def _is_ambiguous(self, customer_id: str) -> bool:
-        """Returns whether usage of the customer that names no subscription may belong to one of several.
+        """Returns whether usage of the customer may belong to several subscriptions if it names none.
 
-        It may if the invoice covers several subscriptions of the customer, or if the customer had another subscription
-        that was alive in the period.
+        It may if the invoice covers several of the customer's subscriptions, or if the customer had one in the period
+        that the invoice does not cover.
         """
         if customer_id not in self._ambiguous:
             covered = [one for one in self._covered if one.customer_id == customer_id]
