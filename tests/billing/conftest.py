@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any
 
 import boto3
@@ -12,10 +12,10 @@ import pytest
 from app.billing import dynamodb, processing, rate
 from app.billing.processing import Billing, open_billing
 from app.billing.schema import set_up
-from app.composition import billing_access
+from app.from_settings import billing_access
 from app.settings import WorkerSettings
 from local import embedded_aws
-from local.chargebee.start import ChargebeeApi, start
+from local.chargebee.chargebee_start import ChargebeeApi, start
 from local.embedded_aws import EmbeddedAws
 from tests.billing.stage import Stage
 
@@ -36,19 +36,27 @@ def api() -> Iterator[ChargebeeApi]:
         yield running
 
 
+@contextmanager
+def open_stage(embedded: EmbeddedAws, api: ChargebeeApi) -> Iterator[Stage]:
+    """Opens a stage with a table of its own, and sets the variables of the embedded AWS until the context ends."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in embedded.environment().items():
+            patch.setenv(name, value)
+        for module, name in ((dynamodb, "CALL_SECONDS"), (processing, "RELEASE_SECONDS"), (rate, "LATE")):
+            patch.setattr(module, name, PATIENCE)
+        name = f"billing-{uuid.uuid4().hex}"
+        set_up(name)
+        client = boto3.client("dynamodb")
+        made = Stage(client, name, api, [])
+        made.behave(rate=FAST, latency=0, errors=0, seed=0, idempotency_seconds=1800, renumber=False)
+        yield made
+        client.close()
+
+
 @pytest.fixture
-def stage(embedded: EmbeddedAws, api: ChargebeeApi, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
-    for name, value in embedded.environment().items():
-        monkeypatch.setenv(name, value)
-    for module, name in ((dynamodb, "CALL_SECONDS"), (processing, "RELEASE_SECONDS"), (rate, "LATE")):
-        monkeypatch.setattr(module, name, PATIENCE)
-    name = f"billing-{uuid.uuid4().hex}"
-    set_up(name)
-    client = boto3.client("dynamodb")
-    made = Stage(client, name, api, [])
-    made.behave(rate=FAST, latency=0, errors=0, seed=0, idempotency_seconds=1800, renumber=False)
-    yield made
-    client.close()
+def stage(embedded: EmbeddedAws, api: ChargebeeApi) -> Iterator[Stage]:
+    with open_stage(embedded, api) as opened:
+        yield opened
 
 
 def settings_of(stage: Stage, **others: Any) -> WorkerSettings:

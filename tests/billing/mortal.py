@@ -50,7 +50,10 @@ class Mortal:
 
 
 async def kill(billing: "OpenBilling", stage: Stage, body: dict[str, Any], at: int, *, after: bool = False) -> int:
-    """Kills a worker at its call with the index `at`, and ends its leases. Returns how many calls it has made."""
+    """Kills a worker at its call with the index `at`, and ends its leases. Returns how many calls it has made.
+
+    Before the call, unless `after`. A kill after a call leaves the same as one before the next call.
+    """
     async with billing("killed") as worker:
         with pytest.MonkeyPatch.context() as patch:
             mortal = Mortal(worker, patch, at, after)

@@ -69,7 +69,7 @@ async def test_a_slow_call_is_cut_off_and_repeated_with_its_key(stage: Stage, bi
         with pytest.raises(InvalidState):  # the first try is still at work
             await worker.chargebee.add_charge(lease, body["content"]["invoice"]["id"], Billable("b1", 5, "Usage", 1))
         assert stage.tries("Chargebee")["add_charge"] == 2
-        assert lease.unanswered
+        assert lease.asked.unanswered
     stage.behave(latency=0)
 
 
@@ -113,7 +113,7 @@ async def test_which_answers_settle_an_earlier_try(
         await lease.claim()
         with pytest.raises((InvalidState, BillingFailed)):
             await worker.chargebee.close(lease, "inv_1", "cus_1")
-        assert lease.unanswered is unanswered
+        assert lease.asked.unanswered is unanswered
 
 
 @pytest.mark.parametrize("body", ["<html>", "{}"])
@@ -125,7 +125,7 @@ async def test_a_gateways_200_is_no_answer(stage: Stage, billing: OpenBilling, b
         await lease.claim()
         with pytest.raises(BillingFailed):
             await worker.chargebee.close(lease, "inv_1", "cus_1")
-        assert lease.unanswered
+        assert lease.asked.unanswered
 
 
 async def test_repetitions_end_within_a_lease(stage: Stage, billing: OpenBilling) -> None:

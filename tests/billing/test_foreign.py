@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.billing.answers import ApiAnswer
-from app.billing.session import MAX_BYTES
+from app.billing.chargebee_session import MAX_BYTES
 from app.errors import ChargebeeUnavailable
 from tests.billing.conftest import OpenBilling
 from tests.billing.stage import Stage, event_body, event_of, some

@@ -91,7 +91,7 @@ async def test_an_invoice_is_held_by_one_event(table: Table, stage: Stage) -> No
     await other.claim()
     with pytest.raises(ClaimedElsewhere):
         await other.take_invoice("inv_1", 6)
-    first.miss_answer()
+    first.asked.miss_answer()
     await first.release("ReadTimeoutError")
     with pytest.raises(ClaimedElsewhere):
         await other.take_invoice("inv_1", 6)

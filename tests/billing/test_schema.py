@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from app.billing.schema import set_up, table
-from app.errors import ConfigurationError
+from app.errors import CommandFailed, ConfigurationError
 from local.embedded_aws import EmbeddedAws
 from tests.harness.service import clean_environment
 
@@ -71,9 +71,9 @@ def test_a_table_with_other_keys_is_left_alone(emulator: Any) -> None:
 
 
 def test_setup_without_dynamodb_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The SDK's error becomes a ConfigurationError."""
+    """The SDK's error becomes a CommandFailed."""
     monkeypatch.setitem(os.environ, "AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    with pytest.raises(ConfigurationError, match="EndpointConnectionError"):
+    with pytest.raises(CommandFailed, match="EndpointConnectionError"):
         set_up("unreachable")
 
 

@@ -9,11 +9,11 @@ from botocore.exceptions import ClientError
 from loguru import logger
 
 from app.billing.answers import InvalidState
-from app.billing.blocking import BlockingClients, build_clients
 from app.billing.charge_items import charge_key
 from app.billing.charges import Billable
-from app.composition import billing_access
+from app.billing.inline_clients import BlockingClients, build_clients
 from app.errors import Unprocessable
+from app.from_settings import billing_access
 from app.web.releases.v01_inline import bill
 from tests.billing.conftest import OpenBilling, settings_of
 from tests.billing.stage import START, Stage, again, event_body, event_of, item_of, some

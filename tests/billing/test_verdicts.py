@@ -31,15 +31,14 @@ def _prepared(stage: Stage, count: int = 3, **invoice: Any) -> dict[str, Any]:
     return body
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-async def test_a_kill_at_any_step_of_a_verdict(stage: Stage, billing: OpenBilling, after: bool) -> None:
+async def test_a_kill_at_any_step_of_a_verdict(stage: Stage, billing: OpenBilling) -> None:
     """The updates take away what has led to the verdict. They are in the transaction that writes the verdict."""
     at = 0
     while True:
         body = _prepared(stage)
         await kill(billing, stage, body, SECOND_CHARGE)
         stage.close(body["content"]["invoice"]["id"])
-        calls = await kill(billing, stage, body, at, after=after)
+        calls = await kill(billing, stage, body, at)
         for _ in range(2):
             assert await _verdict(billing, body) == "closed_without_charges"
         assert [one.billed_at is None for one in stage.billables(body["content"]["invoice"]["customer_id"])] == [
@@ -134,9 +133,9 @@ async def test_usage_of_nothing_needs_no_charge(stage: Stage, billing: OpenBilli
     assert all(one.billed_at is not None and one.closed_as != one.invoice_id for one in stage.billables(customer))
 
 
-@pytest.mark.parametrize("after", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["before", "after"])
+@pytest.mark.slow
 async def test_a_kill_at_any_step_of_several_transactions(
-    stage: Stage, billing: OpenBilling, after: bool, monkeypatch: pytest.MonkeyPatch
+    stage: Stage, billing: OpenBilling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Charges, an amount of 0 and odd items share the transactions. Each ends as without the kill."""
     monkeypatch.setattr(leases, "TRANSACTION", 3)
@@ -149,7 +148,7 @@ async def test_a_kill_at_any_step_of_several_transactions(
         body = _prepared(stage, 0)
         customer = body["content"]["invoice"]["customer_id"]
         stage.put(customer, usage)
-        calls = await kill(billing, stage, body, at, after=after)
+        calls = await kill(billing, stage, body, at)
         async with billing() as worker:
             assert await worker.process(event_of(body)) in ("closed_in_part", "already")
         assert stage.claim(body["id"])["outcome"] == {"S": "closed_in_part"}
