@@ -1,14 +1,15 @@
 """The command line `python -m app`. Each command has its own module, which is imported only when it is needed."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 import click
 
 from app import __version__
-from app.errors import ConfigurationError
+from app.errors import BillingFailed, CommandFailed, ConfigurationError, QueueUnavailable
 from app.settings.text import masked
 from app.telemetry.resource import require_installed
 from app.terminal import draws, is_plain
@@ -53,7 +54,7 @@ def cli() -> None:
 
 
 def count(text: str) -> None:
-    """Shows on a terminal how far the command is. The next count takes the place of this one."""
+    """Shows the command's progress on a terminal. The next count replaces this one."""
     if draws(sys.stderr):
         click.echo(f"\r{text}", nl=False, err=True)
 
@@ -64,14 +65,25 @@ def end_count() -> None:
         click.echo("", err=True)
 
 
+@contextmanager
+def failing() -> Iterator[None]:
+    """Raises CommandFailed if the table, Chargebee or the queue fails within the `with` block."""
+    try:
+        yield
+    except BillingFailed as error:
+        raise CommandFailed(f"{error.detail} ({error.code})") from None
+    except QueueUnavailable as error:
+        raise CommandFailed(f"{error.detail} ({error.cause or type(error).__name__})") from None
+
+
 def run(command: click.Command, name: str) -> None:
     """Runs `command`. `name`: what the user types to run the command, such as `python -m app`.
 
-    If a ConfigurationError is raised, prints one line for each wrong value, without a traceback, and exits with 2.
+    After a ConfigurationError or a CommandFailed, prints its lines, without a traceback, and exits with 2.
     """
     try:
         command(prog_name=name)
-    except ConfigurationError as error:
+    except (ConfigurationError, CommandFailed) as error:
         for line in masked(str(error)).splitlines():
             click.echo(f"error: {line}", err=True)
         sys.exit(2)

@@ -54,7 +54,7 @@ def show(messages: Iterable[Seen], as_json: bool) -> None:
     for message in (_encodable(one) for one in messages):
         if as_json:
             line = json.dumps({"attributes": message.attributes, "body": message.body}, ensure_ascii=False)
-            click.echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line))  # JSON permits some of them
+            click.echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line))  # JSON leaves some unescaped
             continue
         facts = " ".join(f"{name}={_printable(value)}" for name, value in message.attributes.items())
         say(f"── {facts} ({len(message.body.encode()):,} bytes)")
@@ -64,7 +64,7 @@ def show(messages: Iterable[Seen], as_json: bool) -> None:
 
 
 def _encodable(message: Seen) -> Seen:
-    """Returns the message without lone surrogates, which an emulator may accept from another sender."""
+    """Returns the message with lone surrogates escaped. An emulator of SQS may accept them from another sender."""
     found = [message.body, *message.attributes.values()]
     body, *values = [text.encode(errors="backslashreplace").decode() for text in found]
     return Seen(body, dict(zip(message.attributes, values, strict=True)))

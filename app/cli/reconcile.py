@@ -11,17 +11,16 @@ import click
 
 from app.billing.access import BillingAccess
 from app.billing.processing import open_billing
-from app.composition import billing_access
-from app.errors import BillingFailed, ConfigurationError
+from app.cli import failing
+from app.from_settings import billing_access
 from app.settings import WorkerSettings, load_worker_settings
-from app.sqs.limits import SendLimits
 from app.sqs.native import open_queue
-from app.sqs.queue import QueueAddress
+from app.sqs.queue import QueueAddress, SendLimits
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.terminal import is_dumb
-from app.worker.reconcile import Summary, filters
-from app.worker.reconcile import reconcile as compare
+from app.worker.event_comparison import Summary, filters
+from app.worker.event_comparison import reconcile as compare
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 SHOWN = 20
@@ -72,9 +71,9 @@ def reconcile(since: int, settled: int, dry_run: bool) -> None:
     now = int(time.time())
     summary = asyncio.run(_compare(settings, access, now - since, now - settled, dry_run=dry_run))
     _show(summary, dry_run=dry_run)
-    if (error := summary.error) is not None:
-        code = error.code if isinstance(error, BillingFailed) else error.cause
-        raise ConfigurationError(f"{error.detail} ({code or type(error).__name__})")
+    if summary.error is not None:
+        with failing():
+            raise summary.error
     if summary.failed:
         raise click.exceptions.Exit(1)
 
@@ -101,7 +100,7 @@ async def _compare(
 
 
 def _show(summary: Summary, *, dry_run: bool) -> None:
-    """Prints the events, and the counts. Those that need a person are all named."""
+    """Prints at most SHOWN missing events, all events that need a person, and the counts."""
     for event_id in summary.missing[:SHOWN]:
         click.echo(f"  {event_id}")
     if len(summary.missing) > SHOWN:
@@ -119,5 +118,5 @@ def _show(summary: Summary, *, dry_run: bool) -> None:
     if judged:
         click.echo(
             "Those that can never succeed are dead letters: repair the cause, then run `python -m app redrive`."
-            " If an invoice was closed or voided by a person, run `python -m app release` first"
+            ' If a person has closed, voided or deleted the invoice, see "Dead letters" in docs/operating.md'
         )

@@ -5,17 +5,17 @@ import asyncio
 import click
 from botocore.exceptions import BotoCoreError, ClientError
 
-from app.cli import count, end_count
-from app.errors import ConfigurationError, QueueUnavailable
+from app.cli import count, end_count, failing
+from app.errors import CommandFailed
 from app.settings import WorkerSettings, load_worker_settings
 from app.sqs.failures import NotAcknowledgedError
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.record import unobserved
 from app.worker.consumed_queue import ConsumedQueue
-from app.worker.main import open_queues_of
-from app.worker.redrive import count_by_reason
-from app.worker.redrive import redrive as move
+from app.worker.dead_letter_moves import count_by_reason
+from app.worker.dead_letter_moves import redrive as move
+from app.worker.worker_process import open_queues_of
 
 
 @click.command()
@@ -34,11 +34,10 @@ def redrive(dry_run: bool, limit: int | None) -> None:
     configure_logging(settings)
     require_sdk()
     try:
-        asyncio.run(_redrive(settings, limit, dry_run=dry_run))
-    except QueueUnavailable as error:
-        raise ConfigurationError(f"{error.detail} ({error.cause})") from None
+        with failing():
+            asyncio.run(_redrive(settings, limit, dry_run=dry_run))
     except (BotoCoreError, ClientError, NotAcknowledgedError, TimeoutError) as error:
-        raise ConfigurationError(f"SQS: {str(error) or type(error).__name__}") from None
+        raise CommandFailed(f"SQS: {str(error) or type(error).__name__}") from None
 
 
 async def _redrive(settings: WorkerSettings, limit: int | None, *, dry_run: bool) -> None:

@@ -10,7 +10,7 @@ from app.settings.text import listing
 from app.telemetry.observers import Observers, exported
 from app.telemetry.record import WebhookRecord
 from app.web.main import create_app, prepare
-from app.web.server.serve import serve, serve_by_uvicorn
+from app.web.serve import serve
 from app.web.service import Service
 
 CreateApp = Callable[[WebSettings, Observers[WebhookRecord]], FastAPI]
@@ -31,13 +31,13 @@ def web() -> None:
     serve_web()
 
 
-def serve_web(create: CreateApp = create_app) -> None:
-    """Serves the application that `create` makes, with the settings from the environment. Raises ConfigurationError."""
+def serve_web(create: CreateApp = create_app, *, ours: bool = False) -> None:
+    """Serves the application that `create` makes, with the settings from the environment. Raises ConfigurationError.
+
+    `ours`: True if this project's server serves the release, whichever it is.
+    """
     settings, observers = prepare()
     app = create(settings, observers)
     service = Service.of(app)
     with exported(observers, settings):
-        if service.door is None:
-            serve_by_uvicorn(app, settings, drain=service.admission.drain)
-        else:
-            serve(app, settings, drain=service.admission.drain, door=service.door)
+        serve(app, settings, service.admission.drain, service.webhooks, ours=ours)

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import click
 
 from app.billing.processing import open_billing
-from app.composition import billing_access
+from app.from_settings import billing_access
 from app.settings import WorkerSettings, load_worker_settings
 from app.settings.text import listing
 from app.sqs.queue import QueueAddress
@@ -20,8 +20,8 @@ from app.telemetry.observers import exported, make_worker_observers
 from app.telemetry.stderr import replace_stderr
 from app.worker.handle import Process
 from app.worker.last_event import noting
-from app.worker.main import run
 from app.worker.retry import BASE_SECONDS
+from app.worker.worker_process import run
 
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(WorkerSettings)}"
 
