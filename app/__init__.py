@@ -7,8 +7,8 @@ RELEASE is the webhook's handler: the module of `app.web.releases` that APP_RELE
 
 Each package or module imports only packages and modules to its right. import-linter enforces this order:
 
-    cli → web | worker → composition → billing → sqs → telemetry → events → validation_errors → unreadable
+    cli → web | worker → composition → billing → sqs → lean_events | telemetry → events → validation_errors → unreadable
     → settings → clock | errors | open_files | starting | terminal
 """
 
-__version__ = "1.4.0"
+__version__ = "1.5.0"

@@ -7,15 +7,15 @@ from app.starting import importing, open_standard_files
 
 
 def _end(number: int, _: object) -> None:
-    sys.exit(128 + number)  # as a shell reports a process that the signal ended
+    sys.exit(128 + number)  # the exit code that a shell reports after this signal
 
 
 if __name__ == "__main__":
     open_standard_files()
-    # The first process of a container gets no signal for which it has no handler, and `web` and `worker` set theirs at
-    # the end of a start that takes seconds. Without this one, the kernel drops a SIGTERM that arrives before.
+    # In a container, the kernel drops a SIGTERM to the first process if this process has no handler for it. `web` and
+    # `worker` set their handlers only after some seconds, so this one handles a SIGTERM that arrives earlier.
     signal.signal(signal.SIGTERM, _end)
     with importing():
-        from app.cli import main  # imported only now, because the import takes a part of the start
+        from app.cli import main  # imported after the handler is set, because the import is slow
 
     main()

@@ -1,6 +1,6 @@
 """Provides the time and the randomness of the worker and of its billing work. The simulation replaces both.
 
-All tasks that start within a context use the context's clock. Code reads `CLOCK` each time, and never keeps a value.
+A task uses the clock of the context in which it was started. Code reads `CLOCK` whenever it needs the clock.
 """
 
 import random
@@ -23,7 +23,7 @@ class Clock(NamedTuple):
     token: Callable[[int], str]
 
 
-SYSTEM = Clock(time.time_ns, time.monotonic, random.uniform, secrets.token_hex)  # noqa: S311  # a pause before a retry
+SYSTEM = Clock(time.time_ns, time.monotonic, random.uniform, secrets.token_hex)  # noqa: S311  # for pauses, not secrets
 CLOCK: ContextVar[Clock] = ContextVar("clock", default=SYSTEM)
 
 

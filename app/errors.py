@@ -1,7 +1,8 @@
 """All errors of this project, in one tree.
 
     InvoiceWebhookError
-    ├── ConfigurationError            the process cannot start, or the command fails
+    ├── ConfigurationError            the process cannot start, because a value is wrong
+    ├── CommandFailed                 a command has failed, for example because SQS cannot be reached
     ├── WebhookRefused                this webhook is not accepted
     │   ├── Unauthorized              credentials missing or wrong
     │   ├── BodyTimeout               the body did not arrive in time
@@ -13,17 +14,15 @@
     │       ├── Overloaded            too many webhooks or bytes in flight, or too long a wait
     │       ├── QueueUnavailable      SQS unreachable, throttled, slow or refusing
     │       └── BillingUnavailable    the billing work failed within the request (v01)
-    ├── BillingFailed                 the billing work of an event is not done
-    │   ├── Unprocessable             a retry cannot succeed
-    │   └── Postponed                 a retry may succeed
-    │       ├── ClaimedElsewhere      another worker works on the event, or on its invoice
-    │       ├── ChargebeeUnavailable  Chargebee unreachable, slow, failing, or at its rate limit
-    │       └── TableUnavailable      DynamoDB unreachable, throttled, slow or failing
-    └── LabUnavailable                an experiment of the lab has no database, no upstream, or a full pool
+    └── BillingFailed                 the billing work of an event is not done
+        ├── Unprocessable             a retry cannot succeed
+        └── Postponed                 a retry may succeed
+            ├── ClaimedElsewhere      another worker works on the event, or on its invoice
+            ├── ChargebeeUnavailable  Chargebee unreachable, slow, failing, or at its rate limit
+            └── TableUnavailable      DynamoDB unreachable, throttled, slow or failing
 
-The tree says what an error means. `app.web.problems` translates each refusal into an HTTP response, and
-`lab.application.problems` does so for the lab. `app.worker` decides whether a failed message is retried or becomes a
-dead letter.
+The tree says what an error means. `app.web.problems` translates each refusal into an HTTP response. `app.worker`
+decides whether a failed message is retried or becomes a dead letter.
 """
 
 from collections.abc import Sequence
@@ -35,10 +34,19 @@ class InvoiceWebhookError(Exception):
 
 
 class ConfigurationError(InvoiceWebhookError):
-    """The configuration is wrong, or a command has failed, for example because SQS cannot be reached.
+    """The configuration is wrong. `str(error)` has one line for each wrong value, and says what is allowed."""
 
-    `str(error)` has one line for each wrong value, or says why the command has failed.
-    """
+
+def cannot_listen(host: str, port: int, error: Exception, variable: str = "APP_PORT") -> ConfigurationError:
+    """Returns the error for an address or a port on which this process cannot listen. `variable` sets the port."""
+    return ConfigurationError(
+        f"APP_HOST={host}, {variable}={port}: cannot listen there: {error};"
+        " allowed are an address of this machine and a free port (0 chooses one)"
+    )
+
+
+class CommandFailed(InvoiceWebhookError):
+    """A command has failed, although its configuration may be right. `str(error)` says why."""
 
 
 class FieldError(TypedDict):
@@ -104,8 +112,8 @@ class Overloaded(TemporarilyUnavailable):
 class QueueUnavailable(TemporarilyUnavailable):
     """SQS did not acknowledge the message. `cause`: SQS's code or the client's exception, for the log only.
 
-    `sent`: False only if group commit rejected the message before any call to SQS contained it. If `sent` is True, the
-    message may be in the queue, because SQS may have accepted the message although the answer was lost.
+    `sent`: False if SQS certainly does not have the message. Otherwise, the message may be in the queue: SQS may have
+    accepted the message although its answer was lost.
     """
 
     def __init__(self, detail: str, cause: str, *, sent: bool = True) -> None:
@@ -138,7 +146,7 @@ class Unprocessable(BillingFailed):
 class Postponed(BillingFailed):
     """A retry may succeed. `retry_after`: the seconds to wait, or None if they are not known.
 
-    Chargebee's Retry-After gives these seconds, or the end of another worker's lease, or the next free slot.
+    `retry_after` comes from Chargebee's Retry-After, the end of another worker's lease, or the rate limit.
     """
 
     def __init__(self, detail: str, code: str, retry_after: float | None = None) -> None:
@@ -156,7 +164,3 @@ class ChargebeeUnavailable(Postponed):
 
 class TableUnavailable(Postponed):
     pass
-
-
-class LabUnavailable(InvoiceWebhookError):
-    """An experiment of the lab cannot run now. `str(error)` says why, and in most cases what to do."""

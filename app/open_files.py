@@ -7,7 +7,7 @@ ENOUGH = 65_536
 
 
 def raise_limit(wanted: int = ENOUGH) -> int | None:
-    """Raises the soft limit to `wanted`, or as far as the system allows. Returns the new one, or None for no limit."""
+    """Raises the soft limit to `wanted`, or as far as possible. Returns the new limit, or None if there is no limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY:
         wanted = min(wanted, hard)

@@ -11,10 +11,10 @@ _STDERR = 2
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Makes Ctrl-C end the process at once inside the context, in which a command imports what it needs.
+    """Makes Ctrl-C end the process at once while a command imports what it needs.
 
-    Nothing needs a clean-up yet. KeyboardInterrupt would print a traceback, or a library that is being imported would
-    suppress it.
+    At that time, nothing needs a clean-up. KeyboardInterrupt would print a traceback, or an imported library would
+    suppress the exception.
     """
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:  # otherwise SIGINT is ignored, as in a shell's background job
@@ -26,7 +26,7 @@ def importing() -> Iterator[None]:
 def open_standard_files() -> None:
     """Opens /dev/null for standard input, output and error if they are closed.
 
-    Otherwise, a socket would get one of their numbers, and uvloop ends the process when it closes such a socket.
+    Otherwise, a socket would get the number 0, 1 or 2, and closing such a socket makes uvloop end the process.
     """
     while (file := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
         pass
@@ -34,4 +34,4 @@ def open_standard_files() -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    os._exit(128 + number)  # as a shell reports a process that the signal ended
+    os._exit(128 + number)  # the exit code that a shell reports after this signal

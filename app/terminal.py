@@ -1,6 +1,6 @@
 """Decides whether commands colour their output and draw progress.
 
-NO_COLOR: https://no-color.org. TERM is `dumb` where nothing interprets control sequences, as in Emacs' shell.
+NO_COLOR: https://no-color.org. TERM is `dumb` if the terminal does not interpret control sequences, as in Emacs' shell.
 """
 
 import os

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from json import JSONDecoder
 
 MOST_DIGITS = 4300
-# The numbers that replace such values. No field of a model accepts a fraction, so a field that is read stays invalid.
-# The spaces keep the number apart from a number beside the string, which is not JSON.
+# The numbers that replace such values. No field of a model accepts a fraction, so an invalid field stays invalid.
+# Without the spaces, a replacement could merge with a digit beside the string, and invalid JSON would become valid.
 _LONE_SURROGATE, _LONG_NUMBER = b" 5e-324 ", b" 1e-323 "
 _KEY = b'"?"'  # replaces a key; no field of a model has this name
 REASONS = {
@@ -31,14 +31,14 @@ _decode = JSONDecoder().raw_decode
 def readable(body: bytes) -> bytes:
     """Returns `body` with replacements for the values that jiter refuses. All other bytes keep their positions.
 
-    If `body` is not JSON in UTF-8, the returned text is not JSON either.
+    If `body` is not JSON in UTF-8, the result is not JSON either.
     """
     if _SUSPECT.search(body) is None:
         return body
     repaired = bytearray(body)
     try:
         body.decode()
-        # Latin-1 makes one character of each byte, so that the positions are those of the body.
+        # Latin-1 makes one character of each byte, so a position in the text is a position in the body.
         for start, end, replacement in _unreadable(body.decode("latin-1")):
             repaired[start:end] = replacement.ljust(end - start)
     except ValueError:
