@@ -39,6 +39,7 @@ QUICK = (
 MORE = (
     Part("two requests", _BEHIND, Bound(cuts=1, events=1, together=False)),
     Part("one request, read late", _TYPICAL, Bound(cuts=0, events=3, together=False), _LATE),
+    Part("two requests, read late", _BEHIND, Bound(cuts=1, events=2, together=False), _LATE),
     Part("one typical request", _TYPICAL, Bound(cuts=1, events=1, together=False)),
     Part("two typical requests", _TWO_TYPICAL, Bound(cuts=1, events=0, together=False)),
 )

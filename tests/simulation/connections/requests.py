@@ -84,6 +84,7 @@ REQUESTS = {
     "other path": _post(path="/no", status=404),
     "chunked, other path": _chunked(path="/no", status=404),
     "other path that expects 100": _post(_EXPECT, path="/no", status=404),
+    "large, other path": _post(body=b"y" * 70_000, path="/no", status=404),
     "last, other path": _post(_CLOSE, path="/no", status=404),
     "other path by HTTP/1.0": _post(path="/no", status=404, version="1.0"),
 }

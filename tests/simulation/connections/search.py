@@ -1,7 +1,10 @@
 """Searches all orders within a bound, with both ways to the handler, and compares the ways."""
 
-from collections.abc import Iterable
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
 
 from tests.harness.service import READERS
 from tests.simulation.connections.answers import Answer
@@ -17,6 +20,8 @@ from tests.simulation.steps import Violation
 
 # Seconds between two steps, and between two checks of the time after which every connection has ended.
 _STEP, _PAUSE = 0.25, 5.0
+# Seconds of CPU after which a run counts as endless: one takes about a millisecond.
+_ENDLESS = 5.0
 _END = HEAD_TIMEOUT + KEEP_ALIVE_TIMEOUT + 10
 _TOO_LATE = Answer(408, closes=True, complete=True)
 
@@ -68,12 +73,29 @@ def _run(reader: str, order: Order, errors: list[str], found: Found) -> list[See
     errors.clear()
     server = Server(reader, errors)
     try:
-        return _follow(server, order)
+        with _ends():
+            return _follow(server, order)
     except Violation as violation:
         found.add(f"{reader}: {violation}", order)
         return None
     finally:
         server.close()
+
+
+@contextmanager
+def _ends() -> Iterator[None]:
+    """Raises Violation in the code that is running after _ENDLESS seconds of CPU, and again until the block ends."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise Violation("the server reads for ever")
+
+    before = signal.signal(signal.SIGVTALRM, interrupt)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _ENDLESS, _ENDLESS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def _follow(server: Server, order: Order) -> list[Seen]:
