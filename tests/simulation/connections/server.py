@@ -3,26 +3,25 @@
 import asyncio
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
-import uvicorn
 from fastapi import FastAPI
-from uvicorn.server import ServerState
 
 from app.errors import WebhookRefused
+from app.server.bridge import Bridge
+from app.server.connection import Connection
+from app.server.limits import ConnectionLimits, Limits
 from app.settings import WebSettings
 from app.sqs.message import Message
 from app.sqs.pending import too_late
 from app.telemetry.observers import Observers
-from app.web.callbacks import CallbackDoor
-from app.web.gate.admission import Admission
-from app.web.gate.gate import Gate
+from app.web import releases
+from app.web.admission import Admission
+from app.web.intake import Intake
 from app.web.main import create_app
-from app.web.releases import v11_without_asgi
-from app.web.server.connections import ConnectionLimits
-from app.web.server.serve import CALLBACKS, HTTP, uvicorn_config
+from app.web.serve import routed
 from app.web.service import Service
-from tests.harness.service import PASSWORD, USER
+from app.web.webhooks import Webhooks
+from tests.harness.service import ASGI, CALLBACKS, PASSWORD, USER
 from tests.simulation.connections.events import Event
 from tests.simulation.connections.requests import MAX_BODY
 from tests.simulation.connections.transport import Transport
@@ -42,13 +41,10 @@ SETTINGS = {
 
 
 @cache
-def _app(reader: str) -> tuple[FastAPI, uvicorn.Config]:
-    """Returns the application and its configuration, which all runs share: FastAPI needs milliseconds to make one."""
-    settings = WebSettings.model_validate(SETTINGS)
-    app = create_app(settings)
-    config = uvicorn_config(app, settings, CALLBACKS if reader == "callbacks" else HTTP)
-    config.load()
-    return app, config
+def _app(reader: str) -> FastAPI:
+    """Returns the application, which all runs share: FastAPI needs milliseconds to make one."""
+    release = CALLBACKS if reader == "callbacks" else ASGI
+    return create_app(WebSettings.model_validate({**SETTINGS, "release": release}))
 
 
 class _Admission(Admission):
@@ -85,24 +81,23 @@ class Server:
 
     def __init__(self, reader: str, errors: list[str]) -> None:
         self.now, self.errors = 0.0, errors
-        app, config = _app(reader)
+        app = _app(reader)
         settings = Service.of(app).settings
         self.loop = VirtualLoop(lambda: self.now)
         self.loop.set_exception_handler(lambda _, context: errors.append(str(context)))
         self.admission = _Admission(settings)
-        gate = Gate(settings, self.admission, Observers(), lambda record: None)
-        webhooks(app).gate = gate
-        self.door = CallbackDoor(gate, v11_without_asgi.receive) if reader == "callbacks" else None
-        self.queue, self.state = _Queue(), ServerState()
-        self.limits = ConnectionLimits(self.loop, HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT)
-        self.protocol: Any = config.http_protocol_class(  # type: ignore[call-arg]  # one of this project's
-            limits=self.limits,
-            config=config,
-            server_state=self.state,
-            app_state={"queue": self.queue},
-            _loop=self.loop,
-            **({} if self.door is None else {"door": self.door}),
-        )
+        intake = Intake(settings, self.admission, Observers(), lambda record: None)
+        self.queue = _Queue()
+        self.connections: set[Connection] = set()
+        self.limits = ConnectionLimits(self.loop, Limits(HEAD_TIMEOUT, BODY_TIMEOUT, KEEP_ALIVE_TIMEOUT))
+        self.bridge = Bridge(app, {"queue": self.queue})
+        self.webhooks = Webhooks(intake, releases.load(CALLBACKS).receive)
+        if reader == "callbacks":
+            handler = routed(app, self.webhooks, {"queue": self.queue})
+        else:
+            webhooks(app).intake = intake
+            handler = self.bridge
+        self.protocol = Connection(handler, self.limits, self.connections)
         self.client = Transport(self.protocol, self.loop)
         self.do(lambda: self.protocol.connection_made(self.client))
 
@@ -148,15 +143,13 @@ class Server:
             self.protocol.shutdown()
 
     @property
-    def deadline(self) -> tuple[str, float] | None:
-        """The name of the action at the connection's deadline, and its time."""
-        found = self.limits._deadlines.get(self.protocol)
-        return None if found is None else (found[1].__name__, found[0])
+    def deadline(self) -> float | None:
+        """The time of the connection's deadline, other than that of a body."""
+        return self.limits._deadlines.get(self.protocol)
 
     @property
     def body_deadline(self) -> float | None:
-        found = self.limits._body_deadlines.get(self.protocol)
-        return None if found is None else found[0]
+        return self.limits._body_deadlines.get(self.protocol)
 
     def left(self) -> dict[str, int]:
         """Returns the counters that are not 0 after the end of the connection, by name."""
@@ -164,19 +157,19 @@ class Server:
         found = {
             "webhooks in flight": admission.in_flight,
             "bytes of bodies": admission.buffered_bytes,
-            "bytes of heads": limits.received._head_bytes,
+            "bytes of heads": limits.received._large_bytes,
             "deadlines": len(limits._deadlines) + len(limits._body_deadlines),
             "half-closed connections": len(limits._half_closed),
-            "connections": len(self.state.connections),
-            "tasks": len(self.state.tasks),
-            "exchanges": len(self.door.open) if self.door is not None else 0,
+            "connections": len(self.connections),
+            "tasks": len(asyncio.all_tasks(self.loop)),
+            "exchanges": len(self.webhooks.open),
         }
         return {name: number for name, number in found.items() if number}
 
     def close(self) -> None:
         """Cancels the tasks, resets the connection and closes the event loop."""
         self.limits.close()
-        for task in list(self.state.tasks):
+        for task in asyncio.all_tasks(self.loop):
             task.cancel()
         self.client.reset()
         self.loop.settle()

@@ -1,9 +1,13 @@
 """A connection in memory: the transport of a real protocol, and what its client does."""
 
 import asyncio
+import fcntl
 import os
 from types import SimpleNamespace
 from typing import Any
+
+# As many as uvloop reads at once, so that a head and a long body arrive together.
+_PIPE_BYTES = 1 << 18
 
 
 class Transport(asyncio.Transport):
@@ -19,6 +23,7 @@ class Transport(asyncio.Transport):
         self._protocol, self._loop = protocol, loop
         self._unread, self._kernel = os.pipe()
         os.set_blocking(self._unread, False)
+        fcntl.fcntl(self._kernel, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         client, server = ("127.0.0.1", 1), ("127.0.0.1", 2)
         self._socket = SimpleNamespace(
             fileno=lambda: self._unread, getpeername=lambda: client, getsockname=lambda: server
@@ -79,6 +84,9 @@ class Transport(asyncio.Transport):
     def is_closing(self) -> bool:
         return self._closing
 
+    def is_reading(self) -> bool:
+        return not self._paused
+
     def pause_reading(self) -> None:
         self._paused = True
 
@@ -97,7 +105,7 @@ class Transport(asyncio.Transport):
     def _read(self) -> None:
         while not (self._paused or self._closing):
             try:
-                data = os.read(self._unread, 1 << 16)
+                data = os.read(self._unread, _PIPE_BYTES)
             except BlockingIOError:
                 break
             self.received += len(data)
