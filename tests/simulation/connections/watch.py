@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 import h11
 
-from app.web.server.connections import LINGER_SECONDS
+from app.server import states
+from app.server.limits import LINGER_SECONDS
 from tests.simulation.connections.answers import Answer, read
 from tests.simulation.connections.events import Event
 from tests.simulation.connections.layout import Layout, Placed
-from tests.simulation.connections.server import HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT, Server
+from tests.simulation.connections.server import BODY_TIMEOUT, HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT, Server
 from tests.simulation.steps import Violation
 
 _EPSILON = 0.01
@@ -30,6 +31,20 @@ class State(StrEnum):
     BODY = "the rest of a body"
     HEAD = "the rest of a head"
     IDLE = "a request"
+
+
+# The states of the server's table that a connection may have while it waits for something. While the client does not
+# read, the rest of a body still arrives.
+_TABLED = {
+    State.ENDED: {states.State.CLOSING},
+    State.CLOSING: {states.State.CLOSING},
+    State.UNREAD: {states.State.UNREAD, states.State.STALLED, states.State.REST, states.State.BODY},
+    State.REST: {states.State.REST},
+    State.WORK: {states.State.WORK},
+    State.BODY: {states.State.BODY},
+    State.HEAD: {states.State.HEAD},
+    State.IDLE: {states.State.IDLE},
+}
 
 
 class Seen(NamedTuple):
@@ -120,24 +135,42 @@ class Watch:
             return State.HEAD
         return State.BODY if received < current.end else State.WORK
 
+    def _tabled(self, state: State) -> states.State:
+        """Returns the state in the server's table. Raises Violation if it is another one, or if nothing is read."""
+        server = self._server
+        tabled = server.protocol.state
+        if tabled not in (_TABLED[state] if self.complete or state is not State.IDLE else {states.State.NEW}):
+            raise Violation(f"while the connection waits for {state}, the table says {tabled.value}")
+        reads = server.client.is_reading()
+        if tabled in states.READING and tabled is not states.State.BODY and not (reads or server.protocol._held):
+            raise Violation(f"while the connection waits for {state}, the server reads nothing")
+        return tabled
+
     def _check(self, state: State) -> None:
         """Raises Violation if the deadlines are not those of the state."""
-        deadline, now = self._server.deadline, self._server.now
+        server, tabled = self._server, self._tabled(state)
+        deadline, now = server.deadline, server.now
         match state:
-            case State.ENDED | State.WORK | State.BODY:
-                wrong = deadline is not None or (state is not State.BODY and self._server.body_deadline is not None)
+            case State.ENDED | State.WORK:
+                wrong = deadline is not None or server.body_deadline is not None
+            case State.BODY:
+                wrong = (
+                    deadline is not None or server.body_deadline is None or server.body_deadline > now + BODY_TIMEOUT
+                )
+            case State.UNREAD if tabled is states.State.BODY:
+                wrong = server.body_deadline is None
             case State.CLOSING | State.UNREAD:
-                wrong = deadline is None or deadline[0] != "abort" or deadline[1] > now + LINGER_SECONDS + _EPSILON
+                wrong = deadline is None or deadline > now + LINGER_SECONDS + _EPSILON
             case State.REST:
-                wrong = not self._lingers() and self._resting_wrongly()
+                wrong = self._resting_wrongly()
             case State.HEAD:
                 since = max(self._begun_at[self.complete], self._answered_at) if self.complete else 0.0
-                wrong = deadline != ("_expire", since + HEAD_TIMEOUT)
-                wrong = wrong or not self._server.protocol._head_begun
+                until = now if Event.READS_AGAIN in self.happened else since  # what is held is parsed when it has read
+                wrong = deadline is None or not since <= deadline - HEAD_TIMEOUT <= until
             case State.IDLE:
                 wrong = self._idle_wrongly()
         if wrong:
-            raise Violation(f"while the connection waits for {state}, its deadline is {deadline and deadline[0]}")
+            raise Violation(f"while the connection waits for {state}, its deadline is {deadline}")
 
     def _check_statuses(self) -> None:
         """Raises Violation if an answer has another status than its request should get."""
@@ -146,27 +179,23 @@ class Watch:
                 if answer.status != placed.request.status:
                     raise Violation(f"the answer is {answer.status} instead of {placed.request.status}")
 
-    def _lingers(self) -> bool:
-        """True if the application over ASGI has announced the close, and reads the rest of the body itself."""
-        return self.answers[self.complete - 1].closes and self._server.deadline is None
-
     def _resting_wrongly(self) -> bool:
         deadline = self._server.deadline
         if Event.READS_AGAIN in self.happened:  # the time begins when the client has read the answer
-            return deadline is None or deadline[0] != "abort" or deadline[1] > self._server.now + LINGER_SECONDS
-        return deadline != ("abort", self._answered_at + LINGER_SECONDS)
+            return deadline is None or deadline > self._server.now + LINGER_SECONDS
+        return deadline != self._answered_at + LINGER_SECONDS
 
     def _idle_wrongly(self) -> bool:
         deadline, now = self._server.deadline, self._server.now
         if not self.complete:
-            return deadline != ("_expire", HEAD_TIMEOUT)
+            return deadline != HEAD_TIMEOUT
         if Event.STOPS in self.happened:
             return True  # a stop waits for an open connection
         if self._idle_since is None:
             self._idle_since = now
         if Event.STOPS_READING in self.happened:
-            return deadline is None or deadline[1] - now < KEEP_ALIVE_TIMEOUT - 10
-        return deadline != ("_expire", self._idle_since + KEEP_ALIVE_TIMEOUT)
+            return deadline is None or deadline - now < KEEP_ALIVE_TIMEOUT - 10
+        return deadline != self._idle_since + KEEP_ALIVE_TIMEOUT
 
     def _check_close(self) -> None:
         """Raises Violation if the server should not have closed the connection in its present state."""
