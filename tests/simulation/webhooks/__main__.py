@@ -9,7 +9,7 @@ from app.terminal import draws
 from tests.simulation.webhooks.bound import Bound
 from tests.simulation.webhooks.search import Found, search
 
-_HEAD = "webhooks | on a connection | calls at a time | faults | specials | runs | steps | seconds | violations"
+_HEAD = "webhooks | on a connection | slots | full calls | faults | specials | runs | steps | seconds | violations"
 _EVERY = 500  # runs between two lines of progress
 
 
@@ -43,11 +43,13 @@ def main(faults: int, specials: int) -> None:
 def _bounds(faults: int, specials: int) -> list[Bound]:
     """Returns the bounds. Three webhooks and long-lived connections get no fault, because the search would be long."""
     long_lived = [Bound(2, faults, specials, webhooks=2, long_lived=True), Bound(2, 0, specials, long_lived=True)]
-    return [Bound(1, faults, specials), Bound(2, faults, specials), *long_lived]
+    full = Bound(1, faults, specials, full=True)
+    return [Bound(1, faults, specials), full, Bound(2, faults, specials), *long_lived]
 
 
 def _row(bound: Bound, found: Found, seconds: float) -> str:
-    options = f"{bound.webhooks} | {1 + bound.long_lived} | {bound.slots} | {bound.faults} | {bound.specials}"
+    full = "yes" if bound.full else "no"
+    options = f"{bound.webhooks} | {1 + bound.long_lived} | {bound.slots} | {full} | {bound.faults} | {bound.specials}"
     violations = int(found.violation is not None)
     return f"| {options} | {found.runs:,} | {found.steps:,} | {seconds:.0f} | {violations} |"
 

@@ -8,7 +8,8 @@ class Bound(NamedTuple):
 
     A special event is a sender that leaves, stops sending, or sends its body in parts, or a stop of the process.
     `slots`: the calls to SQS at the same time. `long_lived`: a sender may send a second webhook over its connection,
-    and may pause between the parts of a body.
+    and may pause between the parts of a body. `full`: two waiting webhooks fill a call, which needs no
+    slot then.
     """
 
     slots: int
@@ -16,3 +17,4 @@ class Bound(NamedTuple):
     specials: int
     webhooks: int = 3
     long_lived: bool = False
+    full: bool = False

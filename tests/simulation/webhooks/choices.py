@@ -111,8 +111,8 @@ def _deliver(run: PathRun, rest: tuple[Wire, bytes]) -> None:
 def _stop(run: PathRun) -> None:
     run.stopped, run.undisturbed = True, False
     run.admission.drain()
-    cancellations = [task.cancel for task in run.server.tasks]
-    run.do(*(sender.shutdown for sender in run.senders), *cancellations, run.door.stop)
+    waiting = [connection.stop_waiting for connection in list(run.connections)]
+    run.do(*(sender.shutdown for sender in run.senders), *waiting)
 
 
 def _disturb(run: PathRun, take: Callable[[], None], fault: bool) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
-from app.web.server.protocol_callbacks import CallbackProtocol
+from app.server.connection import Connection as ServerConnection
 
 
 class Connection(asyncio.Transport):
@@ -14,7 +14,7 @@ class Connection(asyncio.Transport):
     `reads`: the client reads what the server writes. `ended`: the protocol knows that the connection has ended.
     """
 
-    def __init__(self, protocol: CallbackProtocol, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, protocol: ServerConnection, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__()
         self.protocol, self._loop = protocol, loop
         self.reads, self.was_reset, self.ended = True, False, False
@@ -68,6 +68,9 @@ class Connection(asyncio.Transport):
 
     def get_extra_info(self, name: str, default: object = None) -> object:
         return default
+
+    def is_reading(self) -> bool:
+        return not self._paused
 
     def pause_reading(self) -> None:
         self._paused = True

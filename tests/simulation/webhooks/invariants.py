@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
-from app.web.server.connections import SWEEP_SECONDS
+from app.server.limits import SWEEP_SECONDS
 from tests.simulation.steps import Violation
 
 if TYPE_CHECKING:
@@ -50,22 +50,22 @@ def check_deadline(run: "PathRun", webhook: "Webhook") -> None:
 
 def check_lost(run: "PathRun", sender: "Sender") -> None:
     """Checks that nothing keeps the protocol of a connection that has ended."""
-    if sender.ended and sender.protocol.timeout_keep_alive_task is not None and not run.loop.within_iteration:
-        run.fail("a connection has ended, and its timer has not")
+    if sender.ended and sender.protocol in run.connections and not run.loop.within_iteration:
+        run.fail("a connection has ended, and the process keeps it")
 
 
 def check_ended(run: "PathRun", senders: "list[Sender]") -> None:
     """Raises Violation unless the connections have ended, and nothing is stored about connections that have ended."""
     if not all(sender.ended for sender in senders):
         raise Violation("a connection stays open beyond its deadline")
-    stored = {*run.limits._deadlines, *run.limits._half_closed, *run.limits.received._large_heads}
+    stored = {*run.limits._deadlines, *run.limits._half_closed, *run.limits.received.large}
     if any(sender.ended and sender.protocol in stored for sender in run.senders):
         raise Violation("something is stored about a connection that has ended")
 
 
 def check_end(run: "PathRun", *, closed: bool) -> None:
     """Raises Violation unless every webhook has its answer, and every counter is 0."""
-    counters = run.admission.in_flight, run.admission.buffered_bytes, len(run.door.open)
+    counters = run.admission.in_flight, run.admission.buffered_bytes, len(run.handler.open)
     if counters != (0, 0, 0) or not closed:
         raise Violation(f"webhooks, bytes and exchanges in flight at the end: {counters}")
     if any(webhook.waits for webhook in run.webhooks):
