@@ -6,18 +6,17 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from uvicorn.server import ServerState
-
+from app.server.connection import Connection
+from app.server.limits import LINGER_SECONDS, SWEEP_SECONDS, ConnectionLimits, Limits
+from app.settings import NEWEST
 from app.sqs.group_commit import GroupCommit
-from app.sqs.limits import SendLimits
+from app.sqs.queue import SendLimits
 from app.telemetry.observers import Observers
 from app.telemetry.record import WebhookRecord, unobserved
-from app.web.callbacks import CallbackDoor
-from app.web.gate.admission import Admission
-from app.web.gate.gate import Gate
-from app.web.releases import v11_without_asgi
-from app.web.server.connections import LINGER_SECONDS, SWEEP_SECONDS, ConnectionLimits
-from app.web.server.protocol_callbacks import CallbackProtocol
+from app.web import releases
+from app.web.admission import Admission
+from app.web.intake import Intake
+from app.web.webhooks import Webhooks
 from local.sample_events import default_file, fresh_events
 from tests.simulation.loop import RESOLUTION, VirtualLoop
 from tests.simulation.steps import Violation
@@ -25,7 +24,7 @@ from tests.simulation.webhooks.bound import Bound
 from tests.simulation.webhooks.invariants import DEADLINE, check_deadline, check_end, check_ended, check_lost
 from tests.simulation.webhooks.sender import Sender
 from tests.simulation.webhooks.server import ModelSqs, Wire
-from tests.simulation.webhooks.service import CONFIG, SETTINGS, lean, serve_over_asgi
+from tests.simulation.webhooks.service import SETTINGS, lean
 from tests.simulation.webhooks.webhook import Webhook
 
 BODIES = list(fresh_events(default_file().read_bytes(), 3))
@@ -51,7 +50,7 @@ class _Loop(VirtualLoop):
 
 
 class PathRun:
-    """A new process with the server's protocol, the second door, group commit and the lean client, and an empty SQS.
+    """A new process with the server's connections, group commit and the lean client, and an empty SQS.
 
     `bound`: with one slot, two webhooks share the second call.
     `undisturbed`: nothing has happened that entitles the service to answer 503.
@@ -66,13 +65,16 @@ class PathRun:
         self.loop.set_exception_handler(lambda _, context: self.fail(str(context)))
         self.records: list[WebhookRecord] = []
         self.admission = Admission(SETTINGS)
-        gate = Gate(SETTINGS, self.admission, Observers(), self.records.append)
+        intake = Intake(SETTINGS, self.admission, Observers(), self.records.append)
         limits = SendLimits(DEADLINE, calls=bound.slots)
+        if bound.full:
+            limits = limits._replace(call_bytes=len(BODIES[0]) * 3 // 2)
         self.group_commit = GroupCommit(lean(limits), limits, unobserved)
-        self.door = CallbackDoor(gate, v11_without_asgi.receive)
-        serve_over_asgi(gate)
-        self.limits = ConnectionLimits(self.loop, SETTINGS.head_timeout, SETTINGS.keep_alive_timeout)
-        self.server = ServerState()
+        self.handler = Webhooks(intake, releases.load(NEWEST).receive)
+        self.handler.begin({"queue": self.group_commit})
+        limited = Limits(SETTINGS.head_timeout, SETTINGS.body_timeout, SETTINGS.keep_alive_timeout)
+        self.limits = ConnectionLimits(self.loop, limited)
+        self.connections: set[Connection] = set()
         self.bound = bound
         self.senders, self.webhooks = list[Sender](), list[Webhook]()
         self.stopped, self.undisturbed = False, True
@@ -80,15 +82,8 @@ class PathRun:
     def fail(self, what: str) -> None:
         self.failure = self.failure or what
 
-    def connect(self) -> CallbackProtocol:
-        return CallbackProtocol(
-            door=self.door,
-            limits=self.limits,
-            config=CONFIG,
-            server_state=self.server,
-            app_state={"queue": self.group_commit},
-            _loop=self.loop,
-        )
+    def connect(self) -> Connection:
+        return Connection(self.handler, self.limits, self.connections)
 
     def do(self, *actions: Callable[[], object], settle: bool = True) -> None:
         """Runs the actions in one iteration of the loop. Without `settle`, the next actions share the iteration."""
@@ -102,7 +97,7 @@ class PathRun:
         """The time of the next timer, or None. The sweep of deadlines counts only if one of them is due."""
         sweep = self.limits._sweeping
         stored = (*self.limits._deadlines.values(), *self.limits._body_deadlines.values())
-        late = min((until - sweep.when() for until, _ in stored), default=math.inf)
+        late = min((until - sweep.when() for until in stored), default=math.inf)
         found = math.inf if (timer := self.loop.next_timer(sweep)) is None else timer
         if late < math.inf:
             found = min(found, sweep.when() + SWEEP_SECONDS * max(0, math.ceil(late / SWEEP_SECONDS)))
@@ -130,10 +125,10 @@ class PathRun:
         Then lets the deadlines of the connections pass.
         """
         self.undisturbed = self.undisturbed and not any(webhook.waits for webhook in self.webhooks)
-        self.do(self.door.stop)
+        self.do(*(connection.stop_waiting for connection in list(self.connections)))
         closing = self.loop.create_task(self.group_commit.close(DEADLINE))
         self.loop.settle()
-        while not (closing.done() and not self.server.tasks) and (timer := self.next_time) is not None:
+        while not closing.done() and (timer := self.next_time) is not None:
             self.pass_time(timer)
         self.check()
         check_end(self, closed=closing.done())

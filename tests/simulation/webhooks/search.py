@@ -14,6 +14,7 @@ _SMALL = (
     *(Bound(1, 0, 1, webhooks, long_lived) for webhooks, long_lived in ((1, False), (1, True), (2, True))),
     Bound(1, 1, 0, webhooks=1),
     Bound(1, 1, 0),
+    Bound(1, 1, 0, full=True),
     *(Bound(2, 0, 1, long_lived=long_lived) for long_lived in (False, True)),
     Bound(2, 1, 0),
     Bound(1, 2, 0),
