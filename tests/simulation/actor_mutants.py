@@ -139,7 +139,7 @@ ACTOR_MUTANTS = (
     ),
     _mutant(
         "reconcile enqueues events with a verdict",
-        "worker/reconcile.py",
+        "worker/event_comparison.py",
         "if one not in done and one not in judged]:",
         "if one not in done]:",
     ),

@@ -11,8 +11,8 @@ from app.sqs.message import Message
 from app.sqs.queue import QueueAddress
 from app.telemetry.record import unobserved
 from app.worker.consumed_queue import ConsumedQueue
+from app.worker.event_comparison import filters, reconcile
 from app.worker.one_by_one import move_one_by_one
-from app.worker.reconcile import filters, reconcile
 from tests.simulation.documents import OCCURRED
 from tests.simulation.processes import QUEUE_DEADLINE, Process
 from tests.simulation.run import Run

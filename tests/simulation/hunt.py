@@ -25,6 +25,8 @@ SEARCHES = {MACHINE: "machine", PATH: "webhooks.search", CONNECTION: "connection
 # The bounds of the runs, the cheapest first: preemptions, faults and actions.
 BOUNDS = ((0, 1, 0), (2, 0, 0), (1, 1, 0))
 WITH_ACTORS = ((0, 0, 1), (0, 1, 1))
+# Seconds to wait for one mutant: with its fault, the code may run for ever.
+PATIENCE = 300.0
 
 
 class Hunted(NamedTuple):
@@ -45,11 +47,16 @@ def planted(mutant: Mutant) -> str:
 
 
 def hunt_all(mutants: Sequence[Mutant], processes: int) -> Iterator[Hunted]:
-    """Hunts each mutant in a process of its own, `processes` at a time."""
+    """Hunts each mutant in a process of its own, `processes` at a time. Raises TimeoutError if a search has no end."""
     for mutant in mutants:
         planted(mutant)  # before the first run, so that an outdated mutant fails at once
     with multiprocessing.get_context("fork").Pool(processes, maxtasksperchild=1) as pool:
-        yield from pool.imap(hunt, mutants)
+        found = pool.imap(hunt, mutants)
+        for mutant in mutants:
+            try:
+                yield found.next(PATIENCE)
+            except multiprocessing.TimeoutError:
+                raise TimeoutError(f"the search for {mutant.name!r} has not ended after {PATIENCE:g} s") from None
 
 
 def hunt(mutant: Mutant) -> Hunted:

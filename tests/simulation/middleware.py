@@ -8,7 +8,7 @@ from app.web.middleware import WebhookMiddleware
 
 
 def webhooks(app: FastAPI) -> WebhookMiddleware:
-    """Returns the middleware, so that a test can give it another gate: FastAPI needs milliseconds for each app."""
+    """Returns the middleware, so that a test can give it another intake: FastAPI needs milliseconds for each app."""
     if app.middleware_stack is None:
         app.middleware_stack = app.build_middleware_stack()
     found: Any = app.middleware_stack

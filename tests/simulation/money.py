@@ -5,7 +5,7 @@ The exceptions are those of "What happens beside" in app/billing/README.md, and 
 
 from app.billing.charge_items import USAGE, charge_key
 from app.billing.items import Item, claim_key, text
-from app.billing.unbilled import Report
+from app.billing.usage_report import Report
 from local.chargebee.invoice import PENDING
 from tests.simulation.charged import Charged, Line
 from tests.simulation.facts import GONE, MISSING, VOIDED, Facts, Usage
@@ -44,7 +44,13 @@ class Money:
                 raise Violation(f"{event_id(message)} is in the dead-letter queue, with the reason {message.reason}")
 
     def _require_free(self, event: str, invoice_id: str) -> None:
-        """Raises Violation if an invoice whose event has a binding verdict keeps usage that is not billed on it."""
+        """Raises Violation if an invoice whose event has a binding verdict keeps usage that is not billed on it.
+
+        Another event of the invoice, which is in work, may have reserved usage for the same invoice again.
+        """
+        others = [one for one, invoice in self._facts.events.items() if invoice == invoice_id and one != event]
+        if any(text(self._world.table.find(claim_key(one)), "status") == "working" for one in others):
+            return
         for usage, charge in self._charged.items():
             if text(charge, "invoice_id") == invoice_id and "billed_at" not in charge:
                 raise Violation(

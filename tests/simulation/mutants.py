@@ -85,21 +85,21 @@ MUTANTS = (
     Mutant(
         "an unanswered call does not keep the invoice leased",
         "billing/leases.py",
-        "return self.is_first and not self.unanswered",
+        "return self.is_first and not self.asked.unanswered",
         "return True",
         LATER,
     ),
     Mutant(
         "a call that Chargebee still executes counts as answered",
         "billing/api_calls.py",
-        "        except Unprocessable:\n            caller.have_answer()\n",
-        "        except Exception:\n            caller.have_answer()\n",
+        "        except Unprocessable:\n            caller.asked.have_answer()\n",
+        "        except Exception:\n            caller.asked.have_answer()\n",
         LATER,
     ),
     Mutant(
         "a call that got no answer is not noted",
         "billing/api_calls.py",
-        "        except BaseException:\n            caller.miss_answer()\n            raise\n",
+        "        except BaseException:\n            caller.asked.miss_answer()\n            raise\n",
         "        except BaseException:\n            raise\n",
         LATER,
     ),
@@ -127,7 +127,7 @@ MUTANTS = (
     Mutant(
         "the reservations of a closed draft are taken back",
         "billing/settlement.py",
-        "if not self.rejected and not self._lease.may_have_changed and len(charges) == len(positive(self.by_attempt)):",
+        "if is_new and not self.rejected and not self._lease.asked.may_have_changed:",
         "if own:",
         OVERLAPPING,
     ),
@@ -239,15 +239,15 @@ MUTANTS = (
     Mutant(
         "delete before done",
         "worker/handle.py",
-        "            outcome = await self.process(event)\n",
-        "            self.deleter.delete(message)\n            outcome = await self.process(event)\n",
+        "            outcome = await self._process(event)\n",
+        "            self._in_flight.delete(message)\n            outcome = await self._process(event)\n",
         TWICE,
     ),
     Mutant(
         "a failed message is deleted",
         "worker/handle.py",
-        "        self.releaser.release(message, record.retry_in)\n",
-        "        self.deleter.delete(message)\n",
+        "        self._in_flight.release(message, record.retry_in)\n",
+        "        self._in_flight.delete(message)\n",
         TWICE,
     ),
     Mutant(
@@ -261,7 +261,7 @@ MUTANTS = (
         "a message is deleted before its dead letter",
         "worker/handle.py",
         "        try:\n            letter = dead_letter(",
-        "        self.deleter.delete(message)\n        try:\n            letter = dead_letter(",
+        "        self._in_flight.delete(message)\n        try:\n            letter = dead_letter(",
         POISON,
     ),
     Mutant(

@@ -12,8 +12,8 @@ import orjson
 
 from local.chargebee import api_errors
 from local.chargebee.api_errors import ApiError
+from local.chargebee.api_limits import IdempotencyKeys, RateLimit
 from local.chargebee.invoice import VOIDED, StoredInvoice
-from local.chargebee.limits import IdempotencyKeys, RateLimit
 from local.chargebee.operations import Site
 
 KEY_SECONDS = 1800.0

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.simulation import hunt
 from tests.simulation.hunt import SEARCHES, hunt_all, planted
 from tests.simulation.mutants import MUTANTS, Mutant
 from tests.simulation.planted import ALL_MUTANTS
@@ -22,3 +23,10 @@ def test_a_planted_fault_is_found() -> None:
     assert len(quick) == len(QUICK)
     for hunted in hunt_all(quick, 1):
         assert hunted.violation is not None, hunted.mutant.name
+
+
+def test_a_search_without_an_end_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a fault, the code may run for ever. The search for the other faults would wait as long."""
+    monkeypatch.setattr(hunt, "PATIENCE", 0.0)
+    with pytest.raises(TimeoutError, match=MUTANTS[0].name):
+        list(hunt_all(MUTANTS[:1], 1))
