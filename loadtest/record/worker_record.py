@@ -1,7 +1,7 @@
 """The record of a worker's CPU."""
 
 from loadtest.record.comparison import Environment
-from loadtest.record.estimate import estimate
+from loadtest.record.price_estimate import estimate
 from loadtest.record.shapes import Record
 
 
@@ -33,7 +33,7 @@ class WorkerBench(Record):
     doubts: list[str]
 
     def table(self) -> str:
-        """In Markdown, a row for each figure: median (interval)."""
+        """Returns a Markdown table with a row for each figure: median (interval)."""
         peak = max((run.peak_mib for run in self.runs if run.peak_mib is not None), default=None)
         rows = {
             "CPU for each event": f"{estimate(run.cpu_ms_per_event for run in self.runs).text()} ms",

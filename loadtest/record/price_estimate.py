@@ -52,6 +52,9 @@ def _left_out(repeats: int) -> int:
 
 
 def ratio(ours: Iterable[float | None], theirs: Iterable[float | None]) -> MedianEstimate:
-    """Returns the estimated ratio of ours to theirs. Each of our repeats is compared with theirs of the same round."""
-    pairs = zip(ours, theirs, strict=True)
+    """Returns the estimated ratio of ours to theirs. Each of our repeats is compared with theirs of the same round.
+
+    Rounds that only one of both has are left out.
+    """
+    pairs = zip(ours, theirs, strict=False)
     return estimate(mine / other for mine, other in pairs if mine is not None and other is not None)

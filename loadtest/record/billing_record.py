@@ -110,7 +110,7 @@ class BillingAudit(Record):
             return
         deeds = ", ".join(f"{what} {number}" for what, number in sorted(self.by_person.items())) or "nothing"
         yield (
-            f"beside the workers, a person did: {deeds}; {self.rewritten:,} items of usage were put again;"
+            f"meanwhile, a person did: {deeds}; {self.rewritten:,} items of usage were put again;"
             f" {self.judged} charges have a verdict instead"
         )
         for currency, sums in self.totals.items():
