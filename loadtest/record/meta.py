@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import ssl
 import subprocess
 import sys
 import sysconfig
@@ -14,7 +15,7 @@ from loadtest.record.folders import ROOT
 
 # What measurements write, and the documents. profiles/ also has code.
 _PICTURES = tuple(f"profiles/*.{kind}" for kind in ("png", "svg", "txt", "webp"))
-_RESULTS = ("loadtest/results", "tests/cluster/record.json", "*.md", *_PICTURES)
+_RESULTS = ("loadtest/results", "tests/cluster/record.json", "docs/simulation", "*.md", *_PICTURES)
 
 
 def environment(*tools: str) -> Environment:
@@ -27,6 +28,7 @@ def environment(*tools: str) -> Environment:
             "cpu": _cpu(),
             "cores": str(os.cpu_count()),
             "python": _python(),
+            "openssl": ssl.OPENSSL_VERSION.split()[1],
         },
         tools={tool: _version(tool) for tool in tools},
     )
@@ -43,10 +45,14 @@ def _python() -> str:
 
 
 def commit() -> str:
-    """The short hash, with -dirty if files other than results are changed; without git LOADTEST_COMMIT or `unknown`."""
+    """Returns the short hash of the last commit that changed the code, so that all parts of one evening have the same.
+
+    It ends in -dirty if code is changed. Without git, it is LOADTEST_COMMIT or `unknown`.
+    """
+    code = ("--", ".", *(f":!{file}" for file in _RESULTS))
     try:
-        short = _git("rev-parse", "--short=7", "HEAD").strip()
-        changed = _git("status", "--porcelain", "--", ".", *(f":!{file}" for file in _RESULTS))
+        short = _git("log", "-1", "--format=%h", "--abbrev=7", *code).strip()
+        changed = _git("status", "--porcelain", *code)
     except (OSError, subprocess.CalledProcessError):
         return os.environ.get("LOADTEST_COMMIT", "unknown")
     return f"{short}-dirty" if changed else short

@@ -20,7 +20,7 @@ class Load(Record):
 
 
 class Audit(Record):
-    """See `loadtest.fire.audit`."""
+    """See `loadtest.fire.queue_audit`."""
 
     accepted: int
     lost: list[str]
@@ -101,7 +101,7 @@ class Measurement(Record):
     """One attack. `used` and `sqs` are None for a service at --url.
 
     `request` is None for webhooks, and otherwise the method and path of what was sent. `busiest`: see
-    `loadtest.stage.listener`; None if the service at --url runs on another machine, or was started here.
+    `loadtest.stage.stage_listener`; None if the service at --url runs on another machine, or was started here.
 
     `audit` is None for a service at --url without a --queue-url, for a subject that enqueues nothing, and for the lab.
 
