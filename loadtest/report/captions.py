@@ -17,8 +17,15 @@ def provenance(comparison: Comparison, repeated: bool = True) -> str:
 
 
 def repeats(comparison: Comparison) -> str:
-    """Returns the number of repeats, and says that figures are medians with their intervals."""
-    return f"{comparison.repeats} interleaved repeats: median (interval)"
+    """Returns the number of repeats, and says that figures are medians with their intervals.
+
+    A duet whose interval is narrow has fewer repeats than the others.
+    """
+    kinds = {run.kind for run in comparison.runs}
+    duets = [found for kind in kinds if (found := len(comparison.of(kind, kind)))]
+    least, most = min(duets, default=comparison.repeats), max(duets, default=comparison.repeats)
+    number = f"{most}" if least == most else f"{least} to {most}"
+    return f"{number} interleaved repeats: median (interval)"
 
 
 def conditions(comparison: Comparison) -> str:
@@ -59,7 +66,15 @@ def of_inline(comparison: Comparison) -> str:
     return " ".join(parts)
 
 
-def measured_by(command: str, where: Environment) -> str:
+def measured_by(command: str, environment: Environment) -> str:
     """Returns the command, the commit and the machine of a measurement."""
-    machine = f"{where.machine['cores']} cores ({where.machine['cpu']}), Python {where.machine['python']}"
-    return f"Measured by `{command}` on commit `{where.commit}`, {where.started[:10]}, on {machine}"
+    return f"Measured by `{command}` {where(environment)}"
+
+
+def where(environment: Environment) -> str:
+    """Returns the commit, the day, the machine, the Python and, if the result has it, the OpenSSL of a measurement."""
+    machine = environment.machine
+    python = f"{machine['cores']} cores ({machine['cpu']}), Python {machine['python']}"
+    if "openssl" in machine:
+        python += f", OpenSSL {machine['openssl']}"
+    return f"on commit `{environment.commit}`, {environment.started[:10]}, on {python}"
