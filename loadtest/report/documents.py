@@ -2,33 +2,42 @@
 
 import os
 from pathlib import Path
+from typing import TypeVar
 
-from loadtest.record.billing import BillingAudit
+from loadtest.record import folders, index
+from loadtest.record.billing_record import BillingAudit
 from loadtest.record.comparison import Comparison
-from loadtest.record.folders import RESULTS, ROOT, UNPUBLISHED
-from loadtest.record.shares import Shares
-from loadtest.record.worker import WorkerBench
+from loadtest.record.folders import ROOT
+from loadtest.record.index import Index
+from loadtest.record.shapes import Record
+from loadtest.record.worker_record import WorkerBench
 from loadtest.report import overview as overview_table
 from loadtest.report import pictures, ratios, tables
-from loadtest.report.captions import conditions, measured_by, of_inline, provenance, repeats
-from loadtest.report.shares import table
+from loadtest.report.captions import conditions, measured_by, of_inline, provenance
+
+Result = TypeVar("Result", bound=Record)
 
 
 class NotMeasured(ValueError):
     """There is no such run yet; the text has the command that makes one."""
 
 
-def newest(kind: str) -> tuple[Comparison, Path]:
+def newest(kind: str, known: Index | None = None) -> tuple[Comparison, Path]:
     """The last `history`, `calibrated` or `bench` on one commit that was no trial run. Raises NotMeasured."""
-    runs = [(Comparison.model_validate_json(file.read_text(encoding="utf-8")), file.parent) for file in _whole(kind)]
-    return max(runs, key=lambda run: run[0].environment.started)
+    return result(kind, Comparison, known), folder(kind, known)
 
 
-def _whole(kind: str) -> list[Path]:
-    whole = [file for file in RESULTS.glob(f"*/{kind}.json") if not file.parent.name.endswith(UNPUBLISHED)]
-    if not whole:
-        raise NotMeasured(f"loadtest/results: no {kind}.json of a complete run; `python -m loadtest {kind}` makes one")
-    return whole
+def folder(part: str, known: Index | None = None) -> Path:
+    """Returns the folder of the part's newest measurement, according to the index. Raises NotMeasured."""
+    entry = (known or index.read()).parts.get(part)
+    if entry is None:
+        raise NotMeasured(f"{part} is not measured: `python -m loadtest publish --only {part}` does it")
+    return folders.RESULTS / entry.folder
+
+
+def result(kind: str, record: type[Result], known: Index | None = None) -> Result:
+    """Returns the newest result of a kind, which has a file of its own. Raises NotMeasured."""
+    return record.model_validate_json((folder(kind, known) / f"{kind}.json").read_text(encoding="utf-8"))
 
 
 def picture(folder: Path, name: str, text: str, document: Path = ROOT / "loadtest", kind: str = "svg") -> str:
@@ -56,17 +65,19 @@ def over_time() -> str:
 def overview() -> str:
     """The first table of RESULTS.md, and which two runs it is from."""
     (history, _), (bench, _) = newest("history"), newest("bench")
-    first, second = (measured_by(run.command, run.environment) for run in (bench, history))
     table = overview_table.overview(history, bench)
-    return f"{table}\n\n*CPU and webhooks a second:* {first}. *The other columns:* {second}."
+    duets = f"{provenance(bench)} {ratios.of_itself(bench)}"
+    return f"{table}\n\n{duets} *Attack and memory:* {measured_by(history.command, history.environment)}."
 
 
 def published() -> str:
-    """Returns two pictures of the published attack, throughput and latencies, and its table. Raises NotMeasured."""
+    """Returns two pictures of the published attack, throughput and latencies. Raises NotMeasured."""
     history, folder = newest("history")
-    rates = picture(folder, "throughput", "Throughput of each release, published beside measured")
+    rates = picture(folder, "throughput", "Throughput of each release, published and measured")
     shown = picture(folder, "latencies", "Latency of each release under the published attack, from fastest to slowest")
-    return "\n\n".join([rates, tables.published(history), provenance(history), shown])
+    return "\n\n".join(
+        [rates, shown, f"{measured_by(history.command, history.environment)}. {of_inline(history)}".rstrip()]
+    )
 
 
 def calibrated() -> str:
@@ -75,46 +86,32 @@ def calibrated() -> str:
     return f"{tables.calibrated(comparison)}\n\n{provenance(comparison)}"
 
 
-def saturated() -> str:
-    """The closed loop on a quarter of a core."""
-    history, folder = newest("history")
-    shown = picture(folder, "cpu", "CPU for each webhook, by release")
-    return f"{tables.saturated(history)}\n\n{conditions(history)}; {repeats(history)}.\n\n{shown}"
+def pythons() -> str:
+    """Returns releases under two versions of Python. Raises NotMeasured."""
+    comparison = python_bench()
+    return f"{ratios.against(comparison)}\n\n{measured_by(comparison.command, comparison.environment)}."
 
 
-def sustained() -> str:
-    """200/s for four minutes. Raises NotMeasured where the last history left it out."""
-    history, _ = newest("history")
-    if not history.names("sustained"):
-        raise NotMeasured("the last history has no sustained attack: `python -m loadtest history --sustained` has one")
-    return f"{tables.sustained(history)}\n\n{provenance(history, repeated=False)}"
-
-
-def bench() -> str:
-    """CPU of each release, the floor and Go."""
-    comparison, _ = newest("bench")
-    return f"{ratios.bench(comparison)}\n\n{provenance(comparison)}"
-
-
-def shares() -> str:
-    """Returns a table of the stages in which the CPU time of a webhook is spent, from the newest run."""
-    runs = [Shares.model_validate_json(file.read_text(encoding="utf-8")) for file in _whole("shares")]
-    last = max(runs, key=lambda run: run.environment.started)
-    doubts = _doubtful(last.conditions.doubts if last.conditions else [])
-    return f"{table(last)}\n\n{measured_by(last.command, last.environment)}, once; {last.samples:,} samples.{doubts}"
+def python_bench() -> Comparison:
+    """Returns the last bench against another Python. Raises NotMeasured."""
+    kinds = [name for name in index.read().parts if name.startswith("bench-against-Python-")]
+    return newest(max(kinds, default="bench-against-Python-3"))[0]
 
 
 def billing() -> str:
     """Returns what `python -m loadtest billing` printed about thousands of events while workers were killed."""
-    runs = [BillingAudit.model_validate_json(file.read_text(encoding="utf-8")) for file in _whole("billing")]
-    last = max(runs, key=lambda run: run.environment.started)
+    last = result("billing", BillingAudit)
     return f"```none\n{last.text()}\n```\n\n{measured_by(last.command, last.environment)}, once."
+
+
+def newest_worker() -> WorkerBench:
+    """Returns the last measurement of a worker. Raises NotMeasured."""
+    return result("worker", WorkerBench)
 
 
 def worker() -> str:
     """A worker's CPU."""
-    runs = [WorkerBench.model_validate_json(file.read_text(encoding="utf-8")) for file in _whole("worker")]
-    last = max(runs, key=lambda run: run.environment.started)
+    last = newest_worker()
     return (
         f"{last.table()}\n\n{measured_by(last.command, last.environment)}; {last.events:,} events,"
         f" {last.concurrency} at the same time, calls of Chargebee of {last.latency_ms:g} ms;"

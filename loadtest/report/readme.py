@@ -3,8 +3,8 @@
 from itertools import pairwise
 
 from app.settings import Release
-from loadtest.record.estimate import estimate, ratio
 from loadtest.record.folders import ROOT
+from loadtest.record.price_estimate import estimate, ratio
 from loadtest.report import capacity_chart
 from loadtest.report.captions import conditions, repeats
 from loadtest.report.documents import newest, picture
@@ -20,26 +20,29 @@ def steps() -> str:
     """Returns README's answer: a row for each step of the history, and how much it brought in the run of the chart."""
     bench, _ = newest("bench")
     rates = capacity_chart.rates(bench)
-    rows = ["| chapter | what was wrong | what changed | × |", "|---|---|---|---|"]
+    rows = ["| chapter | problem | change | gain |", "|---|---|---|---|"]
     for before, release in pairwise(Release):
-        wrong, change = lessons.STEPS[release]
+        wrong, change, page = lessons.STEPS[release]
         # v01 answers after the billing work, and all others before it, so their rates are of different tasks.
-        gain = ratio(rates[release], rates[before]) if before.enqueues else None
-        shown = "–" if gain is None else f"**{gain.text('.2f')}**" if gain.low > CLEARLY_MORE else gain.text(".2f")
+        gain = ratio(rates.get(release, []), rates[before]) if before.enqueues else None
+        shown = "–" if gain is None else gain.text(".2f") if release in rates else "not measured yet"
+        shown = f"**{shown}**" if gain is not None and gain.low > CLEARLY_MORE else shown
         name = release.value.partition("_")[0]
-        rows.append(f"| [{name}](CHANGELOG.md#{release.value}) | {wrong} | {change} | {shown} |")
+        why = f"[{wrong}](docs/questions/{page}.md)" if page else wrong
+        rows.append(f"| [{name}](CHANGELOG.md#{release.value}) | {why} | {change} | {shown} |")
     return "\n".join(rows)
 
 
 def capacity() -> str:
     """Returns README's picture, and throughputs of one run, all of the same task: to enqueue a webhook."""
     bench, folder = newest("bench")
-    shown = picture(folder, "capacity", "Webhooks a second on a quarter of a core: releases, Go, and the floor", ROOT)
-    rates = {name: estimate(values).text(",.0f") for name, values in capacity_chart.rates(bench).items()}
-    first, *_, last = (release for release in Release if release.enqueues)
+    shown = picture(folder, "capacity", "Webhooks a second: releases, Go, uvicorn alone", ROOT)
+    rates = {name: f"{estimate(values).median:,.0f}" for name, values in capacity_chart.rates(bench).items()}
+    first, *_, last = (release for release in Release if release.enqueues and release in rates)
+    number = repeats(bench).partition(" interleaved")[0]
     return (
         f"{shown}\n\nOn a quarter of a core, `{first}` enqueued {rates[first]} webhooks a second,"
-        f" `{ENOUGH}` {rates[ENOUGH]}, `{last}` {rates[last]}, Go with group commit {rates['go_group_commit']},"
-        f" and the leanest Go {rates['go_lean']}."
-        f" {conditions(bench)}; {repeats(bench)}. [All results](loadtest/RESULTS.md)."
+        f" `{ENOUGH}` {rates[ENOUGH]} and its peer in Go {rates['go_group_commit']},"
+        f" `{last}` {rates[last]} and its peer in Go {rates['go_lean']} (without logs)."
+        f" {conditions(bench)}; medians of {number} repeats. [All results](loadtest/RESULTS.md)."
     )
