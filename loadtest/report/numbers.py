@@ -1,0 +1,149 @@
+"""Figures for prose: see `.ci/figures.py`. A name is `v02`, `go`, or the last word of a longer one (`observed`)."""
+
+from loadtest.record.comparison import Comparison
+from loadtest.record.price_estimate import estimate
+from loadtest.record.shapes import Measurement
+from loadtest.report import capacity, capacity_figures, ratios
+from loadtest.report.cells import of
+from loadtest.report.documents import newest, newest_worker, python_bench
+from loadtest.report.figures import CPU, PUBLISHED
+from loadtest.report.overload_report import per_second
+
+__all__ = [
+    "attack",
+    "bench",
+    "calibrated",
+    "capacity",
+    "capacity_figures",
+    "cpu_us",
+    "fits",
+    "old_python",
+    "overhead_ms",
+    "overload",
+    "overload_share",
+    "published",
+    "reproduced",
+    "site_rate",
+    "worker_calls",
+    "worker_ratio",
+]
+SECOND = {"fastest": 1000, "p50": 1000}  # figures in ms, which are returned in seconds
+SPEED = "v02_blocking"  # f is fitted to its throughput
+COMPARED = ("v02", "v03", "v04", "v06", "v07")  # the releases with published throughput and latency
+
+
+def _find(name: str, names: list[str]) -> str | None:
+    """Returns the one of `names` that is meant, or None."""
+    short = {long: long.rpartition(" ")[2] if " " in long else long.partition("_")[0] for long in names}
+    found = [long for long in names if long == name] or [long for long in names if short[long] == name]
+    return found[0] if len(found) == 1 else None
+
+
+def _named(name: str, names: list[str]) -> str:
+    if (found := _find(name, names)) is None:
+        raise ValueError(f"{name} names none of {', '.join(names)}, or several")
+    return found
+
+
+def published(name: str, value: str) -> float:
+    """Returns a published figure: `success` or `failed` in per cent, `rps`, `fastest` or `p50` in seconds."""
+    figures = PUBLISHED[_named(name, list(PUBLISHED))]
+    if value == "failed":
+        return 100 - figures["success"]
+    return figures[f"{value}_ms"] / SECOND[value] if value in SECOND else figures[value]
+
+
+def calibrated(name: str, value: str, kind: str = "calibrated") -> float:
+    """Returns the same as measured in the published machine's time, or `cpu` in ms. `kind` may be `sustained`."""
+    comparison, _ = newest("calibrated")
+    runs, factor = comparison.of(kind, _named(name, comparison.names(kind))), comparison.factor
+    match value:
+        case "failed":
+            return 100 - of(runs, "success").median
+        case "success":
+            return of(runs, "success").median
+        case "rps":
+            return of(runs, "rps").median * factor
+        case "cpu":
+            return of(runs, CPU).median / factor
+        case _:
+            return of(runs, f"latencies.{value}").median / factor / SECOND.get(value, 1)
+
+
+def fits() -> list[float]:
+    """Returns f as each attack gives it that was made for f."""
+    comparison, _ = newest("calibrated")
+    return [PUBLISHED[one.name]["rps"] / one.rps for one in comparison.of("speed-with-overhead", SPEED)]
+
+
+def overhead_ms() -> float:
+    """Returns the overhead of a request, in ms of the published machine's time."""
+    comparison, _ = newest("calibrated")
+    return comparison.overhead_ms / comparison.factor
+
+
+def attack(part: str, kind: str, name: str, value: str) -> float:
+    """Returns the median of a value over the repeats of an attack, in this machine's time: `cpu`, or a field's path."""
+    comparison, _ = newest(part)
+    return of(comparison.of(kind, _named(name, comparison.names(kind))), CPU if value == "cpu" else value).median
+
+
+def reproduced(value: str) -> list[float]:
+    """Returns measured ÷ published of each of COMPARED."""
+    return [calibrated(name, value) / published(name, value) for name in COMPARED]
+
+
+def bench(name: str, other: str = "again") -> float:
+    """Returns the CPU of a subject ÷ that of another one. Both were measured beside the newest release."""
+    comparison, _ = newest("bench")
+    return _beside(comparison, name) / _beside(comparison, other) if other != "again" else _beside(comparison, name)
+
+
+def _beside(comparison: Comparison, name: str) -> float:
+    kinds = list(dict.fromkeys(run.kind for run in comparison.runs))
+    kind = _find(name, kinds)
+    if kind is None and comparison.runs[1].measurement.name.startswith(f"{name}_"):
+        return 1  # the newest release itself
+    return ratios.beside_reference(comparison, kind or _named(name, kinds)).median
+
+
+def overload(kind: str) -> Measurement:
+    """Returns an attack of `overload`."""
+    [one] = [run.measurement for run in newest("overload")[0].runs if run.kind == kind]
+    return one
+
+
+def overload_share() -> float:
+    """Returns the 200s a second at twice the capacity ÷ the capacity."""
+    return per_second(overload("2 x capacity")) / per_second(overload("capacity"))
+
+
+def cpu_us(kind: str) -> float:
+    """Returns the µs of CPU for each answer in an attack of `overload`."""
+    one = overload(kind)
+    assert one.used is not None
+    return 1e6 * one.used.cpu_s / one.requests
+
+
+def old_python(name: str) -> float:
+    """Returns the CPU of a release under Debian 12's Python ÷ that beside it under Debian 13's."""
+    comparison = python_bench()
+    kind = _named(name, list(dict.fromkeys(run.kind for run in comparison.runs)))
+    return ratios.beside(comparison, kind, comparison.names(kind)[1]).median
+
+
+def worker_ratio(full: bool = False) -> float:
+    """Returns the CPU of an event that a worker bills ÷ that of a webhook: at a low rate, or in `full` batches."""
+    measured = capacity.measured()
+    return measured.worker_ms / (capacity.full_ms() if full else measured.web_ms)
+
+
+def worker_calls() -> float:
+    """Returns the calls of Chargebee that a quarter of a core makes in a minute."""
+    runs = newest_worker().runs
+    return 60 * estimate(run.calls_per_event * run.events_per_s for run in runs).median
+
+
+def site_rate() -> float:
+    """Returns the events a second for which Chargebee's highest plan allows the calls."""
+    return capacity_figures.CHARGEBEE_CALLS["Enterprise"] / 60 / capacity.measured().chargebee_calls
