@@ -1,30 +1,58 @@
 """Markdown tables of CPU per accepted webhook, as ratios within one run."""
 
 from loadtest.duet import AGAIN
-from loadtest.record.comparison import Comparison
-from loadtest.record.estimate import MedianEstimate, estimate, ratio
+from loadtest.record.comparison import Comparison, Run
+from loadtest.record.price_estimate import MedianEstimate, estimate, ratio
 from loadtest.record.shapes import Measurement
 from loadtest.report.cells import label, markdown, of
 from loadtest.report.figures import CPU, value_of
 
+# An interval of 93 % needs five repeats. It is narrow if its width is at most a tenth of the ratio.
+FEWEST, NARROW = 5, 0.1
+
 
 def bench(comparison: Comparison) -> str:
-    """Every subject beside the reference, in duets; the first row is the reference beside itself."""
+    """Returns a row for each subject, in duets with the newest release; the first row is this release twice."""
     reference = comparison.runs[1].measurement.name
     rows = []
     for kind in dict.fromkeys(run.kind for run in comparison.runs):
-        ours, theirs = (_cpu(comparison, kind, name) for name in (kind, reference))
+        cpu = estimate(_cpu(comparison, kind, kind)).text(".3f")
         throughput = of(comparison.of(kind, kind), "rps").text(",.0f")
         name = label(kind, _both(comparison, kind))
-        rows.append([name, f"{estimate(ours).text('.3f')} ms", ratio(ours, theirs).text(".2f"), f"{throughput}/s"])
-    told = f"Differences of {100 * resolution(comparison):.0f} % or more can be told here."
-    return markdown(["", "CPU a webhook", f"times that of {reference} beside it", "throughput"], rows) + f"\n\n{told}"
+        rows.append([name, f"{cpu} ms", beside_reference(comparison, kind).text(".2f"), f"{throughput}/s"])
+    head = ["", "CPU a webhook", f"÷ {reference}", "throughput"]
+    return f"{markdown(head, rows)}\n\n{of_itself(comparison)}"
+
+
+def beside_reference(comparison: Comparison, kind: str) -> MedianEstimate:
+    """Returns a subject's CPU divided by that of the newest release in the same duets."""
+    return beside(comparison, kind, comparison.runs[1].measurement.name)
+
+
+def beside(comparison: Comparison, kind: str, other: str) -> MedianEstimate:
+    """Returns a subject's CPU divided by that of the other subject of its duets."""
+    return ratio(_cpu(comparison, kind, kind), _cpu(comparison, kind, other))
+
+
+def narrow(runs: list[Run]) -> bool:
+    """Returns True if the interval of a pair's ratio is narrow after at least FEWEST repeats."""
+    cpus = [value_of(run.measurement, CPU) for run in runs]
+    found = ratio(cpus[::2], cpus[1::2])
+    return len(runs) >= 2 * FEWEST and found.high - found.low <= NARROW * found.median
+
+
+def of_itself(comparison: Comparison) -> str:
+    """Returns how much the newest release differs from itself, as a sentence. It is no bound for other rows."""
+    reference = comparison.runs[1].measurement.name
+    return (
+        f"{reference} beside itself differs by up to {100 * resolution(comparison):.0f} %; for others, see intervals."
+    )
 
 
 def against(comparison: Comparison) -> str:
     """Returns a table of every release beside itself and beside the same release of another commit or Python."""
     ours, theirs = comparison.environment.commit, comparison.against
-    rows, told = [], 0.0  # `told`: the least difference that no release beside itself shows
+    rows, told = [], 0.0  # `told`: the largest difference of a release beside itself
     for kind in dict.fromkeys(run.kind for run in comparison.runs):
         beside = comparison.names(kind)[1]
         cpu, other = _cpu(comparison, kind, kind), _cpu(comparison, kind, beside)
@@ -40,19 +68,19 @@ def against(comparison: Comparison) -> str:
             ]
         )
     head = ["release", "commits", "CPU a webhook", "of the one beside it", "ratio"]
-    smallest = f"Differences of {100 * told:.0f} % or more can be told here."
-    return f"{markdown(head, rows)}\n\nBelow 1, {ours} needs less CPU than {theirs}. {smallest}"
+    noise = f"A release beside itself differs by up to {100 * told:.0f} %."
+    return f"{markdown(head, rows)}\n\nBelow 1, {ours} needs less CPU than {theirs}. {noise}"
 
 
 def resolution(comparison: Comparison) -> float:
-    """How far from 1 the interval reaches for the reference beside itself, at most."""
+    """Returns how far from 1 the interval reaches for the reference beside itself, at most."""
     again, reference = (run.measurement.name for run in comparison.runs[:2])
     found = ratio(_cpu(comparison, again, again), _cpu(comparison, again, reference))
     return _distance(found)
 
 
 def _distance(found: MedianEstimate) -> float:
-    """How far from 1 the interval reaches, at most."""
+    """Returns how far from 1 the interval reaches, at most."""
     return max(found.high - 1, 1 - found.low)
 
 
