@@ -23,11 +23,8 @@ class Limit(NamedTuple):
     remedy: str
 
 
-# The service itself: each figure with the command that measured it, and what is assumed.
+# The service itself: what was measured, besides the CPU of the newest results, and what is assumed.
 
-# CPU for each webhook, in milliseconds: v11_without_asgi on a hard quarter of a core, by `python -m loadtest bench` on
-# dec211e.
-CPU_MS = 0.183
 # Cores that a pod requests: deploy/k8s/base/web/deployment.yaml.
 POD_CORES = 0.25
 # The share of them in use. With one of three zones lost, the other pods are at 90 %. (The HPA adds pods at 80 %.)
@@ -39,8 +36,6 @@ ZONES = 3
 SQS_SECONDS = 0.008
 # Calls in flight from one pod: the default of APP_SQS_BATCHES; always one on a FIFO queue.
 CALLS_IN_FLIGHT, FIFO_CALLS_IN_FLIGHT = 4, 1
-# The longest batch of a queue with the default of APP_MAX_BODY_BYTES.
-BATCH_BYTES = 262_144
 # loadtest/events/default.json, the body of an attack; the others from tests/loadtest/test_capacity.py, on that body:
 BODY_BYTES = 5_686
 # … bytes of the attributes, which count in a message's size …
@@ -65,16 +60,10 @@ IN_FLIGHT = 120_000
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-fifo-throttling-issues.html
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/high-throughput-fifo.html
 FIFO_CALLS = 300
-# The same with high-throughput mode, by region: raised on request. The page does not say whether for each queue or for
-# all of an account: not verified.
+# The same with high-throughput mode, in the smallest regions; up to 70,000 in others. Raised on request. The page does
+# not say whether for each queue or for all of an account: not verified.
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html
-HIGH_THROUGHPUT_CALLS = {
-    "N. Virginia, Oregon, Ireland": 70_000,
-    "Ohio, Frankfurt": 19_000,
-    "Mumbai, Singapore, Sydney, Tokyo": 9_000,
-    "London, São Paulo": 4_500,
-    "any other region": 2_400,
-}
+HIGH_THROUGHPUT_CALLS = 2_400
 
 # "Each 64 KB chunk of a payload is billed as 1 request": https://aws.amazon.com/sqs/features/
 # That KB means 1,024 bytes, and that attributes count as payload: not verified.
@@ -100,8 +89,6 @@ ENDPOINT_BITS = 100e9
 # Calls a minute that a site's API takes, by its plan's default; on a custom Enterprise plan more, "no upper limit".
 # https://www.chargebee.com/docs/2.0/site-configuration/articles-and-faq/what-are-the-chargebee-api-limits.html
 CHARGEBEE_CALLS = {"Starter, test site": 150, "Performance": 1_000, "Enterprise": 3_500}
-# Of the worker for each pending invoice, at least: POST /api/v2/invoices/{id}/add_charge, then …/close.
-CHARGEBEE_CALLS_PER_WEBHOOK = 2
 
 
 def dollars(amount: float, prices: tuple[Tier, ...]) -> float:
@@ -113,25 +100,25 @@ def dollars(amount: float, prices: tuple[Tier, ...]) -> float:
     return total
 
 
-def limits(pod_rate: float, per_call: int, processing: float, out_bytes: float, *, fifo: bool) -> tuple[Limit, ...]:
+def limits(pod_rate: float, out_bytes: float, *, fifo: bool) -> tuple[Limit, ...]:
     """Returns the limits on the way into and through SQS, the lowest rate first."""
     in_flight = f"{IN_FLIGHT:,} messages in flight"
     found = [
         Limit(f"{MAX_PODS} pods, our maxReplicas", MAX_PODS * pod_rate, "raise maxReplicas in overlays/aws/hpa.yaml"),
-        Limit(in_flight, IN_FLIGHT / processing, "a faster worker, more queues, or a higher quota"),
+        Limit(in_flight, IN_FLIGHT / PROCESSING_SECONDS, "a faster worker, more queues, or a higher quota"),
         Limit("100 Gbit/s of a VPC endpoint in each zone", ZONES * ENDPOINT_BITS / 8 / out_bytes, "several VPCs"),
     ]
     if fifo:
         for calls, name, remedy in (
             (FIFO_CALLS, "of a FIFO queue", "high-throughput mode"),
-            (max(HIGH_THROUGHPUT_CALLS.values()), "in high-throughput mode", "a higher quota, or more regions"),
+            (HIGH_THROUGHPUT_CALLS, "in high-throughput mode in a small region", "a higher quota, or another region"),
         ):
-            found.append(Limit(f"{calls:,} calls a second {name}", _fifo_rate(calls, pod_rate, per_call), remedy))
+            found.append(Limit(f"{calls:,} calls a second {name}", _fifo_rate(calls, pod_rate), remedy))
     return tuple(sorted(found, key=lambda limit: limit.rate))
 
 
-def _fifo_rate(calls: float, pod_rate: float, per_call: int) -> float:
+def _fifo_rate(calls: float, pod_rate: float) -> float:
     """Webhooks a second above which there are more calls than `calls`: by the pods' slots, or in full batches."""
     pods = math.floor(calls * SQS_SECONDS / FIFO_CALLS_IN_FLIGHT)  # that make no more
     reached = calls if pods < MIN_PODS else max(calls, pods * pod_rate)
-    return min(reached, calls * per_call)
+    return min(reached, calls * ENTRIES_PER_BATCH)

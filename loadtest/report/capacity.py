@@ -1,0 +1,152 @@
+"""The table of deploy/CAPACITY.md: what a rate of webhooks needs, computed from what was measured and published."""
+
+import math
+from typing import NamedTuple
+
+from app.settings import Release
+from loadtest.record.price_estimate import estimate
+from loadtest.report import capacity_figures as figures
+from loadtest.report.capacity_figures import Limit, dollars
+from loadtest.report.cells import markdown, of
+from loadtest.report.documents import newest, newest_worker
+from loadtest.report.figures import CPU
+
+SIZES = (100, 1_000, 10_000)  # of the table
+
+
+# A webhook costs least in full batches, which only a busy process makes. At 60 % in use, a pod of a quarter of a core
+# answers about as many webhooks as the slow attack sends, so that attack's CPU counts.
+SLOW, FASTER = "sustained", "published"  # attacks of `history`
+
+
+class Measured(NamedTuple):
+    """CPU in milliseconds for each webhook and each event, and the worker's calls of Chargebee for each event.
+
+    `web_ms` is that of the slow attack.
+    """
+
+    web_ms: float
+    worker_ms: float
+    chargebee_calls: float
+
+
+class Capacity(NamedTuple):
+    """The resources that `rate` webhooks per second need, if the rate stays the same for a month.
+
+    - `calls`: calls of SendMessageBatch per second, with batches as full as the pods make them.
+    - `dollars_…`: dollars per month. `dollars_sqs` includes receiving and deleting in full batches.
+    - `gbit_in`, `gbit_out`: Gbit/s of the webhooks' bodies, and of the JSON of the calls, without HTTP headers, TLS and
+      TCP.
+    - `sites`: the number of Chargebee sites (Enterprise) whose API limits together allow the worker's calls.
+    - `limits`: the limits on the way into and through SQS, the one with the lowest rate first.
+    """
+
+    rate: float
+    web_cores: float
+    web_pods: int
+    worker_cores: float
+    worker_pods: int
+    calls: float
+    in_flight: float
+    dollars_sqs: float
+    gbit_in: float
+    gbit_out: float
+    dollars_nat: float
+    dollars_endpoint: float
+    sites: int
+    limits: tuple[Limit, ...]
+
+    @property
+    def met(self) -> list[Limit]:
+        """The limits that are met on the way to this rate."""
+        return [limit for limit in self.limits if limit.rate < self.rate]
+
+
+def measured() -> Measured:
+    """Returns the newest results of `bench` and `worker`. Raises NotMeasured."""
+    runs = newest_worker().runs
+    worker_ms = estimate(run.cpu_ms_per_event for run in runs).median
+    calls = estimate(run.calls_per_event for run in runs).median
+    return Measured(attacked(SLOW)[1], worker_ms, calls)
+
+
+def attacked(kind: str) -> tuple[float, float]:
+    """Returns the rate of an attack of `history`, and the newest release's CPU in ms for a webhook."""
+    history, _ = newest("history")
+    found = history.of(kind, max(history.names(kind), key=lambda name: list(Release).index(Release(name))))
+    return found[0].load.rate, of(found, CPU).median
+
+
+def full_ms() -> float:
+    """Returns the CPU in ms for a webhook in full batches: of the newest release in `bench`, which keeps it busy."""
+    bench, _ = newest("bench")
+    kinds = [run.kind for release in reversed(Release) for run in bench.runs if run.kind.startswith(release)]
+    return of(bench.of(kinds[0], kinds[0]), CPU).median
+
+
+def capacity(rate: float, of: Measured, fifo: bool = False) -> Capacity:
+    """Returns what `rate` webhooks a second take."""
+    message = figures.BODY_BYTES + figures.ATTRIBUTE_BYTES
+    out_bytes = figures.BODY_BYTES * (1 + figures.ESCAPES) + figures.ENTRY_BYTES
+    gigabytes = rate * out_bytes * figures.MONTH_SECONDS / 1e9
+    pod_rate = 1000 * figures.POD_CORES * figures.UTILISATION / of.web_ms
+    pods = max(figures.MIN_PODS, math.ceil(rate / pod_rate))
+    full = rate / figures.ENTRIES_PER_BATCH
+    # A free slot takes what is waiting: a pod makes a call for each webhook until all its slots are busy.
+    slots = figures.FIFO_CALLS_IN_FLIGHT if fifo else figures.CALLS_IN_FLIGHT
+    calls = max(full, min(rate, pods * slots / figures.SQS_SECONDS))
+    units = full * math.ceil(figures.ENTRIES_PER_BATCH * message / figures.BILLED_BYTES)
+    requests = max(0.0, (max(calls, units) + units + full) * figures.MONTH_SECONDS - figures.FREE_REQUESTS)
+    return Capacity(
+        rate=rate,
+        web_cores=rate * of.web_ms / 1000,
+        web_pods=pods,
+        worker_cores=rate * of.worker_ms / 1000,
+        worker_pods=math.ceil(rate * of.worker_ms / 1000 / figures.POD_CORES / figures.UTILISATION),
+        calls=calls,
+        in_flight=rate * figures.PROCESSING_SECONDS,
+        dollars_sqs=dollars(requests, figures.FIFO_PRICES if fifo else figures.STANDARD_PRICES) / 1e6,
+        gbit_in=rate * figures.BODY_BYTES * 8 / 1e9,
+        gbit_out=rate * out_bytes * 8 / 1e9,
+        dollars_nat=dollars(gigabytes, figures.NAT_PRICES),
+        dollars_endpoint=dollars(gigabytes, figures.ENDPOINT_PRICES),
+        sites=math.ceil(rate * of.chargebee_calls * 60 / figures.CHARGEBEE_CALLS["Enterprise"]),
+        limits=figures.limits(pod_rate, out_bytes, fifo=fifo),
+    )
+
+
+def table() -> str:
+    """Returns the sizes side by side, in Markdown, and where the measured figures are from. Raises NotMeasured."""
+    of = measured()
+    standard, fifo = ([capacity(size, of, fifo) for size in SIZES] for fifo in (False, True))
+    pods = f"pods of {figures.POD_CORES:g} cores, {100 * figures.UTILISATION:.0f} % in use"
+    rows = {
+        "web: CPU": [f"{row.web_cores:,.2f} cores" for row in standard],
+        f"web: {pods}": [f"{row.web_pods:,}" for row in standard],
+        "worker: CPU": [f"{row.worker_cores:,.1f} cores" for row in standard],
+        f"worker: {pods}": [f"{row.worker_pods:,}" for row in standard],
+        "SQS: calls a second to send": [f"{row.calls:,.0f}" for row in standard],
+        f"SQS: messages in flight at {figures.PROCESSING_SECONDS:g} s": [f"{row.in_flight:,.0f}" for row in standard],
+        "SQS a month, worker included": [f"${row.dollars_sqs:,.0f}" for row in standard],
+        "network in, and out to SQS": [f"{row.gbit_in:,.3f}, {row.gbit_out:,.3f} Gbit/s" for row in standard],
+        "out by NAT gateways, a month": [f"${row.dollars_nat:,.0f}" for row in standard],
+        "out by VPC endpoints, a month": [f"${row.dollars_endpoint:,.0f}" for row in standard],
+        "Chargebee sites, by their API's limit": [f"{row.sites:,}" for row in standard],
+        "limits met by web and SQS": [_limits(row) for row in standard],
+        "the same, FIFO": [_limits(row) for row in fifo],
+    }
+    shown = markdown(["", *(f"{size:,}/s" for size in SIZES)], [[name, *cells] for name, cells in rows.items()])
+    (slow, _), (faster, faster_ms) = attacked(SLOW), attacked(FASTER)
+    history, bench, worker = newest("history")[0], newest("bench")[0], newest_worker()
+    return (
+        f"{shown}\n\nMeasured: {of.web_ms:.2f} ms of CPU for a webhook at {slow}/s (the table's) and"
+        f" {faster_ms:.2f} ms at {faster}/s (`{history.command}` on `{history.environment.commit}`); {full_ms():.3f} ms"
+        f" in full batches (`{bench.command}` on `{bench.environment.commit}`); {of.worker_ms:.1f} ms for an event with"
+        f" {of.chargebee_calls:.0f} calls of Chargebee (`{worker.command}` on"
+        f" `{worker.environment.commit}`)."
+    )
+
+
+def _limits(row: Capacity) -> str:
+    met = "; ".join(f"{limit.name}, at {limit.rate:,.0f}/s: {limit.remedy}" for limit in row.met)
+    return met or f"none; the next is {row.limits[0].name}, at {row.limits[0].rate:,.0f}/s"
