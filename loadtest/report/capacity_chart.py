@@ -7,7 +7,7 @@ import altair as alt
 from app.settings import Release
 from loadtest.duet import AGAIN
 from loadtest.record.comparison import Comparison
-from loadtest.record.estimate import estimate
+from loadtest.record.price_estimate import estimate
 from loadtest.report.figures import value_of
 
 TITLE = "Webhooks a second with 200, on a quarter of a core (logarithmic)"
