@@ -3,12 +3,12 @@
 from collections import Counter
 
 from loadtest.fire import vegeta
-from loadtest.fire.measure import Fired
+from loadtest.fire.attack_measurement import Fired
 from loadtest.fire.supervised import Supervised
 from loadtest.interleaved import called
 from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Load
-from loadtest.record.soak import Soak
+from loadtest.record.soak_record import Soak
 
 
 def of(
