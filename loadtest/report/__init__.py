@@ -5,8 +5,10 @@ cells.py       Markdown tables and their cells, for all reports
 tables.py      Markdown tables of the history; ratios.py: of CPU, within one run
 overview.py    the first table of RESULTS.md
 captions.py    the captions of tables and pictures
-overload.py    the table of `python -m loadtest overload`
-memory.py, shares.py, soak.py   the results of the commands of these names, as text
+overload_report.py    the table of `python -m loadtest overload`
+soak_report.py        a soak as text
+fault_tables.py       tables of RESULTS.md about overload and faults; index_table.py: of the index
+numbers.py     figures for prose
 charts.py      Vega-Lite, in the colours of theme.py; bar_charts.py: one value of each release
 capacity_chart.py   the chart of webhooks per second on a quarter of a core
 dots.py        a picture of every request of one attack

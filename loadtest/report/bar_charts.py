@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 
 from loadtest.record.comparison import Comparison
-from loadtest.record.estimate import estimate
+from loadtest.record.price_estimate import estimate
 from loadtest.report.charts import NUMBER, Spec, axis_of, plain
 from loadtest.report.figures import METRICS, PUBLISHED, Scale, value_of
 
@@ -22,13 +22,6 @@ def against_published(comparison: Comparison, metric: str) -> Spec:
         rows.append(_row(name, "measured", [value_of(run, path) for run in comparison.of("published", name)]))
     sent = comparison.of("published", comparison.names("published")[0])[0].load.rate if metric == "rps" else None
     return _bars(rows, title, scale, sent)
-
-
-def saturated(comparison: Comparison, path: str, title: str) -> Spec:
-    """One value of the closed loop on a quarter of a core, with its interval."""
-    names = comparison.names("saturated")
-    rows = [_row(name, "measured", [value_of(run, path) for run in comparison.of("saturated", name)]) for name in names]
-    return _bars(rows, title, "log")
 
 
 def _row(name: str, source: str, values: list[float | None]) -> Row:

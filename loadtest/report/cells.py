@@ -2,7 +2,7 @@
 
 from math import isnan
 
-from loadtest.record.estimate import MedianEstimate, estimate
+from loadtest.record.price_estimate import MedianEstimate, estimate
 from loadtest.record.shapes import Measurement
 from loadtest.report.figures import value_of
 

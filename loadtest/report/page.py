@@ -18,7 +18,7 @@ from loadtest.report.charts import Spec
 
 def write(comparison: Comparison, hits: dict[str, list[Hit]], out: Path) -> None:
     """Writes `report.html` to `out`; `hits`: see `over_time.hits`."""
-    bars = _bars(comparison)
+    bars = {f"published_{metric}": bar_charts.against_published(comparison, metric) for metric in figures.METRICS}
     details = {
         "over_time": request_charts.over_time(hits),
         "latencies": charts.latencies(comparison),
@@ -26,14 +26,6 @@ def write(comparison: Comparison, hits: dict[str, list[Hit]], out: Path) -> None
         "failures": charts.failures(comparison),
     }
     (out / "report.html").write_text(_page(comparison, bars | details), encoding="utf-8")
-
-
-def _bars(comparison: Comparison) -> dict[str, Spec]:
-    against = {f"published_{metric}": bar_charts.against_published(comparison, metric) for metric in figures.METRICS}
-    return against | {
-        "saturated_rps": bar_charts.saturated(comparison, "rps", "Throughput, webhooks a second"),
-        "saturated_cpu": bar_charts.saturated(comparison, figures.CPU, "CPU a webhook, ms"),
-    }
 
 
 def _page(comparison: Comparison, specs: dict[str, Spec]) -> str:
@@ -56,7 +48,7 @@ def render(template: str, specs: dict[str, Spec], package: str = __package__, **
     loader = ChoiceLoader([PackageLoader(package, "."), PackageLoader(__package__, ".")])
     pages = Environment(loader=loader, autoescape=select_autoescape(default=True))
     embedded = {
-        "libraries": _libraries(),
+        "libraries": _libraries() if specs else "",
         "specs": json.dumps(specs),
         "themes": json.dumps({kind: theme.config(kind) for kind in theme.THEMES}),
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 import vl_convert
 
 from loadtest.record.comparison import Comparison
-from loadtest.report import bar_charts, capacity_chart, charts, figures, theme
+from loadtest.report import bar_charts, capacity_chart, charts, theme
 
 SVG_SIZE = (640, 280)
 _ROOM = {"left": 30, "right": 20, "top": 5, "bottom": 5}  # a reader's font may be wider than the one that measures
@@ -18,7 +18,6 @@ def write(comparison: Comparison, out: Path) -> None:
     """Writes the pictures of a `history` to `out` as `<chart>-<theme>.svg`; requires no raw results."""
     shown = {
         "throughput": bar_charts.against_published(comparison, "rps"),
-        "cpu": bar_charts.saturated(comparison, figures.CPU, "CPU a webhook, ms, on a quarter of a core"),
         "latencies": charts.latencies(comparison),
     }
     width, height = SVG_SIZE

@@ -1,7 +1,7 @@
 """Markdown tables of a comparison, for a terminal, README and CHANGELOG."""
 
 from loadtest.record.comparison import Comparison
-from loadtest.record.estimate import MedianEstimate, estimate
+from loadtest.record.price_estimate import MedianEstimate, estimate
 from loadtest.report.cells import known, label, latency, markdown, milliseconds, of, short
 from loadtest.report.figures import CPU, PUBLISHED
 
@@ -45,7 +45,7 @@ def published(comparison: Comparison) -> str:
 
 def calibrated(comparison: Comparison) -> str:
     """The attacks in dilated time, converted back: published and measured, and the ratio of the throughputs."""
-    head = ["release", *_pairs("throughput"), "ratio", *_pairs("success", "p50", "p99"), "CPU a webhook"]
+    head = ["release", *_pairs("throughput"), "ratio", *_pairs("success", "p50"), "CPU a webhook"]
     rows = [_calibrated(comparison, kind, name) for kind in _CALIBRATED for name in comparison.names(kind)]
     overhead = comparison.overhead_ms
     spent = f", and a middleware spends {overhead:.2f} ms of CPU on each request" if overhead else ""
@@ -58,13 +58,13 @@ def _calibrated(comparison: Comparison, kind: str, release: str) -> list[str]:
     runs, factor, name = comparison.of(kind, release), comparison.factor, release + _CALIBRATED[kind]
     rate = estimate(run.rps * factor for run in runs)
     published = PUBLISHED.get(name, {}).get("rps")
-    times = {key: milliseconds(of(runs, f"latencies.{key}").median / factor) for key in ("p50", "p99")}
+    p50 = milliseconds(of(runs, "latencies.p50").median / factor)
     return [
-        label(name, runs),
+        label(f"{name}, once" if len(runs) == 1 < comparison.repeats else name, runs),
         *_pair(name, "rps", f"{rate.text('.0f')}/s", "/s"),
         MedianEstimate(*(value / published for value in rate)).text(".2f") if published else "–",
         *_pair(name, "success", f"{of(runs, 'success').text('.1f')} %", " %"),
-        *(cell for key, time in times.items() for cell in _pair(name, f"{key}_ms", time)),
+        *_pair(name, "p50_ms", p50),
         known(of(runs, CPU).median / factor, ".2f", "ms"),
     ]
 
@@ -92,23 +92,6 @@ def inline_short(history: Comparison, name: str) -> str:
     return f"{short(of(runs, 'success').median, rps, p50, p99)}, in this machine's time"
 
 
-def saturated(comparison: Comparison) -> str:
-    """The closed loop on a quarter of a core."""
-    rows = []
-    for name in comparison.names("saturated"):
-        runs = comparison.of("saturated", name)
-        rows.append(
-            [
-                label(name, runs),
-                f"{of(runs, 'rps').text(',.0f')}/s",
-                *(milliseconds(of(runs, f"latencies.{key}").median) for key in ("p50", "p99")),
-                f"{of(runs, CPU).text('.2f')} ms",
-                known(of(runs, "used.peak_mib").median, ".0f", "MiB"),
-            ]
-        )
-    return markdown(["release", "throughput", "p50", "p99", "CPU a webhook", "memory"], rows)
-
-
 def sustained(comparison: Comparison) -> str:
     """200/s for four minutes."""
     rows = []
@@ -124,7 +107,7 @@ def sustained(comparison: Comparison) -> str:
 
 def history(comparison: Comparison) -> str:
     """All tables of a history, for a terminal."""
-    parts = [published(comparison), saturated(comparison)]
+    parts = [published(comparison)]
     if comparison.names("sustained"):
         parts.append(sustained(comparison))
     return "\n\n".join(parts)
