@@ -8,31 +8,27 @@ from loadtest.stage.awake import awake
 
 # The command's module has its name, with _ for -, and its click command `main`.
 SECTIONS = {
+    "All that is published": {
+        "publish": "Measures all that documents quote, part by part; goes on after a stop.",
+    },
     "The history": {
         "history": "Replays every release under the published attack, and plots it.",
         "calibrated": "Replays the published attack in the published machine's time.",
     },
     "CPU": {
         "bench": "CPU for each webhook: every release, a floor, other languages; or another commit (--against).",
-        "calls": "How many calls to SQS in flight, at several latencies.",
         "instructions": "Instructions per webhook, which repeat also on a busy machine; checked in CI.",
-        "shares": "Where the CPU of a webhook goes, stage by stage.",
         "worker": "CPU for each event that a worker bills.",
     },
     "Overload and faults": {
         "overload": "The newest release at two and three times its capacity.",
         "outage": "SQS cannot be reached for a minute.",
-        "memory": "The service's peak memory under seven faults of SQS.",
         "soak": "A million webhooks while the service is killed and SQS fails.",
         "billing": "Thousands of events through workers that are killed.",
     },
     "Parts": {
-        "startup": "Seconds to ready, memory when idle, and the slowest imports.",
         "parsing": "Microseconds to parse a webhook, in three ways.",
         "ca-bundle": "Milliseconds to load a bundle of CAs.",
-    },
-    "On paper": {
-        "capacity": "What a rate of webhooks takes: pods, calls, queues, dollars.",
     },
 }
 NAMES = [name for section in SECTIONS.values() for name in section]
