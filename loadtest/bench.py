@@ -6,7 +6,8 @@ commit (go_group_commit …); but they write no log line for a webhook. go_lean 
 with fasthttp, reused buffers, and its own client for SendMessageBatch. Every subject runs beside the newest release,
 both at the same time, each in its own quarter of a core; the newest beside itself shows which differences can be told
 apart, and with its telemetry on, what that costs. v01 has a table and the stand-in for Chargebee in place of the queue.
-A peer whose toolchain is not installed is left out. Writes bench.json to loadtest/results/<date>-<commit>.
+A peer whose toolchain is not installed is left out. After five repeats, a subject whose interval is narrow is not
+measured again. Writes bench.json to loadtest/results/<date>-<commit>.
 
 With --against, each release runs beside the same release of another commit, and beside itself. Writes
 bench-against-<that commit>.json. With --python, each release runs beside itself under another Python interpreter.
@@ -32,13 +33,13 @@ from loadtest.stage.checkout import Checkout, checkout, other_python
 from loadtest.stage.collector import collector
 from loadtest.stage.subject import AttackSubject
 
-# An interval of 93 % needs five repeats. Fewer, or shorter attacks, are a trial run, which documents leave out.
-FEWEST, SECONDS = 5, 5
+# Fewer repeats, or shorter attacks, are a trial run, which documents leave out.
+FEWEST, SECONDS = ratios.FEWEST, 5
 TITLE = "bench: CPU per accepted webhook"
 
 
 @click.command(help=__doc__)
-@click.option("--repeats", type=click.IntRange(1, 50), default=10, show_default=True)
+@click.option("--repeats", type=click.IntRange(1, 50), default=10, show_default=True, help="At most.")
 @click.option("--seconds", type=click.FloatRange(1, 600), default=SECONDS, show_default=True, help="Of each attack.")
 @click.option("--only", multiple=True, help="Only this subject: v09, go, … (repeatable).")
 @click.option("--against", metavar="COMMIT", help=f"Beside this commit's releases: those of --only, or {NEWEST}.")
@@ -65,7 +66,9 @@ def _bench(only: tuple[str, ...], load: Load, repeats: int) -> None:
     file = folders.comparison(where, quick=bool(only) or repeats < FEWEST or load.duration_s < SECONDS) / "bench.json"
     with collector() as url:
         pairs = _beside_the_newest(only, url)
-        comparison = duet.run(TITLE, pairs=pairs, load=load, repeats=repeats, file=file, where=where)
+        comparison = duet.run(
+            TITLE, pairs=pairs, load=load, repeats=repeats, file=file, where=where, enough=ratios.narrow
+        )
     outcome.finish(comparison, file, ratios.bench(comparison))
 
 
@@ -82,6 +85,7 @@ def _bench_against(there: Checkout, other: str, releases: list[Release], load: L
         file=file,
         where=where,
         against=other,
+        enough=ratios.narrow,
     )
     outcome.finish(comparison, file, ratios.against(comparison))
 

@@ -8,8 +8,8 @@ The CA bundle is the second parameter, and fixed as well: as many CAs as load in
 OpenSSL 1.1.1. (That the published image had it is inferred from its time, not known.)
 The third one is the overhead of each request. A handler that does nothing reached 461 of 500 requests a second on the
 published pod, and so took 2.2 ms of its core. What it takes more than here is spent in a middleware
-(`profiles.instruments`), before the releases are compared. f is then measured again, with the overhead. v11 has no
-middleware, and runs without the overhead. --overhead 0 compares without it.
+(`profiles.instruments`), before the releases are compared. f is then measured again, with the overhead. A release
+without ASGI has no middleware, and runs without the overhead. --overhead 0 compares without it.
 Besides the attack, v07_sync_handler gets the published 200 requests a second for four minutes, once, and v02_blocking
 the attack without uvloop and httptools: published are 45 % of a thousand requests answered with them, 38 % without.
 
@@ -26,7 +26,7 @@ from app.settings import Release
 from loadtest import interleaved, outcome
 from loadtest.failures import exit_on_failure
 from loadtest.interleaved import SQS_LATENCY_S, Case, Sqs
-from loadtest.record import folders
+from loadtest.record import folders, index
 from loadtest.record.comparison import Environment, Run
 from loadtest.record.shapes import Load
 from loadtest.report import documents, tables
@@ -40,16 +40,17 @@ SPEED = Release.V02_BLOCKING
 TIMEOUTS = ("APP_SQS_TIMEOUT", "APP_HEAD_TIMEOUT", "APP_BODY_TIMEOUT")  # their default is 10 s
 FITS = 3  # attacks of which the median counts
 REPEATS = 5
+SECONDS = 5
 
 
-def dilated(factor: float) -> Load:
+def dilated(factor: float, seconds: float = SECONDS) -> Load:
     """Returns the published attack in time that is dilated by `factor`."""
-    return Load(rate=round(500 / factor), duration_s=5 * factor, timeout_s=30 * factor)
+    return Load(rate=round(500 / factor), duration_s=seconds * factor, timeout_s=30 * factor)
 
 
 def fitted() -> tuple[float, float]:
     """Returns f and the overhead in ms that the newest complete run had. Raises NotMeasured."""
-    comparison, _ = documents.newest("calibrated")
+    comparison, _ = documents.newest("calibrated", index.scan())  # it may be newer than the index
     return comparison.factor, comparison.overhead_ms
 
 
@@ -88,10 +89,12 @@ def _release(release: Release, timeout: dict[str, str], overhead: dict[str, str]
     return subject.release(release, **timeout, **(overhead if release.needs_asgi else {}))
 
 
-def _cases(factor: float, timeout: dict[str, str], overhead: dict[str, str]) -> list[Case]:
+def _cases(factor: float, timeout: dict[str, str], overhead: dict[str, str], quick: bool) -> list[Case]:
     python = {"UVICORN_LOOP": "asyncio", "UVICORN_HTTP": "h11"}
     releases = [_release(release, timeout, overhead) for release in subject.QUEUEING]
     slow = subject.by_uvicorn(SPEED, f"{SPEED}, asyncio and h11", **timeout, **overhead, **python)
+    if quick:
+        return [Case("calibrated", what, "burst", dilated(factor, 1)) for what in releases]
     sustained = Load(rate=round(200 / factor), duration_s=240 * factor, timeout_s=30 * factor)
     return [
         *(Case("calibrated", what, "burst", dilated(factor)) for what in (do_nothing(**overhead), slow, *releases)),
@@ -103,12 +106,15 @@ def _cases(factor: float, timeout: dict[str, str], overhead: dict[str, str]) -> 
 @click.option("--repeats", type=click.IntRange(1, 50), default=REPEATS, show_default=True)
 @click.option("--factor", type=click.FloatRange(0.2, 5), help="f, instead of measuring it.")
 @click.option("--overhead", type=click.FloatRange(0, 50), help="In ms of this machine, instead of measuring it.")
-def main(repeats: int, factor: float | None, overhead: float | None) -> None:
+@click.option("--quick", is_flag=True, help="A trial run: attacks of 1 s, once, with the parameters of the last run.")
+def main(repeats: int, factor: float | None, overhead: float | None, quick: bool) -> None:
     with exit_on_failure():
         where = interleaved.environment()
+        if quick:
+            repeats, (factor, overhead) = 1, fitted()
         # With a given parameter, documents and the lab must not take the run for the calibration.
-        quick = factor is not None or overhead is not None or repeats < REPEATS
-        file = folders.comparison(where, quick) / "calibrated.json"
+        trial = factor is not None or overhead is not None or repeats < REPEATS
+        file = folders.comparison(where, trial) / "calibrated.json"
         sqs = Sqs(SQS_LATENCY_S, "openssl-1.1")
         fit = Fit(file.with_suffix(".fit.json"), where, sqs)
         if overhead is None:
@@ -117,7 +123,7 @@ def main(repeats: int, factor: float | None, overhead: float | None) -> None:
         factor = factor or fit.factor(flags)
         print(f"f = {factor:.3f}, overhead of a request {overhead:.2f} ms")
         timeout = dict.fromkeys(TIMEOUTS, f"{10 * factor:.2f}")
-        cases = _cases(factor, timeout, flags)
+        cases = _cases(factor, timeout, flags, quick)
         slow = sqs._replace(latency_s=SQS_LATENCY_S * factor)
         comparison = interleaved.run("calibrated: published time", cases, repeats, file, where, sqs=slow, factor=factor)
         comparison.runs.extend(fit.runs)  # all figures depend on them, so their doubts and audits count as well
