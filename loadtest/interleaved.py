@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from app.settings import NEWEST, Release
 from loadtest.fire import progress
+from loadtest.fire.attack_measurement import measure
 from loadtest.fire.attempts import undisturbed
-from loadtest.fire.measure import measure
 from loadtest.record import folders, meta
 from loadtest.record.comparison import Comparison, Environment, Run
 from loadtest.record.shapes import Load, Measurement
 from loadtest.stage import subject, tools, toxiproxy
-from loadtest.stage.billing import BillingStack, open_billing
-from loadtest.stage.open_files import raise_limit
+from loadtest.stage.billing_stage import BillingStack, open_billing
+from loadtest.stage.file_limits import raise_limit
 from loadtest.stage.stack import Stack, open_stack
 from loadtest.stage.subject import AttackSubject
 
@@ -70,7 +70,7 @@ def run(
 
     Repeats an attack that another virtual machine has disturbed.
 
-    Raises what `loadtest.fire.measure` and the start of a queue (`loadtest.stage.stack`) raise.
+    Raises what `loadtest.fire.attack_measurement` and the start of a queue (`loadtest.stage.stack`) raise.
     """
     for case in cases:
         raise_limit(case.load)
