@@ -1,5 +1,7 @@
 """Two subjects are measured at the same time."""
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,10 @@ from loadtest.fire.conditions import lateness_ms
 from loadtest.fire.vegeta import Hit
 from loadtest.interleaved import closed_loop
 from loadtest.record.comparison import Comparison
-from loadtest.record.shapes import Load
-from loadtest.report import ratios
+from loadtest.record.shapes import Load, Measurement
+from loadtest.report import captions, documents, ratios
 from loadtest.stage.peers import floor
+from loadtest.stage.subject import AttackSubject
 
 
 @pytest.mark.slow
@@ -29,7 +32,34 @@ def test_a_duet(tools: None, tmp_path: Path) -> None:
     ]
     assert all(run.measurement.accepted > 0 for run in comparison.runs)
     assert len(Comparison.model_validate_json(file.read_text(encoding="utf-8")).runs) == len(comparison.runs)
-    assert "can be told here" in ratios.bench(comparison)
+    assert "beside itself differs" in ratios.bench(comparison)
+
+
+def test_a_subject_with_a_narrow_interval_is_not_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A subject whose CPU is always the same has the fewest repeats, and one whose CPU varies has all of them."""
+    cpu = {"even": [1.0] * 8, "uneven": [1.0, 2.0] * 4, "reference": [1.0] * 16}
+    whole = documents.newest("bench")[0].runs[0].measurement
+
+    def attack(pair: list[AttackSubject]) -> list[Measurement]:
+        assert whole.used is not None
+        used = [whole.used.model_copy(update={"cpu_ms_per_accepted": cpu[who.name].pop()}) for who in pair]
+        return [whole.model_copy(update={"name": who.name, "used": one}) for who, one in zip(pair, used, strict=True)]
+
+    monkeypatch.setattr(duet, "together", lambda attack_of, pair, raw: attack(pair))
+    even, uneven, reference = (replace(floor(), name=name) for name in cpu)
+    runs = duet.duets(
+        "a test",
+        pairs=[(even, reference), (uneven, reference)],
+        repeats=8,
+        file=tmp_path / "bench.json",
+        attack=lambda who, raw, begin: whole,
+        enough=ratios.narrow,
+    )
+    assert Counter(run.kind for run in runs) == {"even": 2 * ratios.FEWEST, "uneven": 2 * 8}
+    comparison = documents.newest("bench")[0].model_copy(update={"runs": runs})
+    assert captions.repeats(comparison).startswith("5 to 8 interleaved repeats")
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 1.7])
