@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from loadtest import options
+from loadtest import attack_options
 
 if TYPE_CHECKING:
     from app.settings import Release
+    from loadtest.fire.http_request import Request
     from loadtest.fire.progress import Progress
-    from loadtest.fire.request import Request
     from loadtest.record.shapes import Load, Measurement
 
 # The credentials for --url: those of a local run, unless the environment sets others.
@@ -20,7 +20,7 @@ CREDENTIALS = {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "de
 
 
 def main() -> int:
-    chosen = options.parse()
+    chosen = attack_options.parse()
     # Imported after the options are parsed: --help must work with nothing installed.
     from app.starting import importing
 
@@ -37,19 +37,19 @@ def _run(chosen: Namespace) -> int:
     from loadtest.record.comparison import AttackRecord
     from loadtest.record.shapes import Load
     from loadtest.report import show
-    from loadtest.stage import open_files, subject
+    from loadtest.stage import file_limits, subject
     from loadtest.stage.awake import awake
 
     name = chosen.name or (urlsplit(chosen.url).netloc.replace(":", "-") if chosen.url else _release(chosen).value)
     out = chosen.out or folders.attack(name)
     load = Load(
-        rate=chosen.rate or options.RATE,
+        rate=chosen.rate or attack_options.RATE,
         duration_s=chosen.duration,
         timeout_s=chosen.timeout,
         users=chosen.users,
         keepalive=not chosen.no_keepalive,
     )
-    open_files.raise_limit(load)
+    file_limits.raise_limit(load)
     if chosen.url:
         _require_permission(chosen)
         ours = {name for name in os.environ if name.startswith("APP_")}
@@ -94,24 +94,24 @@ def _is_any_service(chosen: Namespace) -> bool:
     from loadtest.fire.traffic import PATH
 
     own_path = urlsplit(chosen.url).path.rstrip("/").removesuffix(PATH)
-    return bool(own_path) or any(getattr(chosen, name) for name in options.OF_ANY_SERVICE)
+    return bool(own_path) or any(getattr(chosen, name) for name in attack_options.OF_ANY_SERVICE)
 
 
 def _require_no_queue_options(chosen: Namespace, release: "Release") -> None:
     """Raises ConfigurationError for an option about the queue, which `release` does not use."""
     from app.errors import ConfigurationError
 
-    parser = options.parser()
-    for name in options.OF_THE_QUEUE:
+    parser = attack_options.parser()
+    for name in attack_options.OF_THE_QUEUE:
         if getattr(chosen, name) != parser.get_default(name):
             option = f"--{name.replace('_', '-')}"
             raise ConfigurationError(f"{option}: {release} has no queue; its table has a latency of 8 ms and TLS")
 
 
 def _here(chosen: Namespace, name: str, load: "Load", out: Path, shown: "Progress") -> "Measurement":
-    from loadtest.fire.measure import measure
+    from loadtest.fire.attack_measurement import measure
     from loadtest.stage import subject, toxiproxy
-    from loadtest.stage.billing import open_billing
+    from loadtest.stage.billing_stage import open_billing
     from loadtest.stage.stack import open_stack
 
     release = _release(chosen)
@@ -125,8 +125,8 @@ def _here(chosen: Namespace, name: str, load: "Load", out: Path, shown: "Progres
 
 
 def _elsewhere(chosen: Namespace, name: str, load: "Load", out: Path, shown: "Progress") -> "Measurement":
+    from loadtest.fire.attack_measurement import measure_elsewhere
     from loadtest.fire.drain import Drain
-    from loadtest.fire.measure import measure_elsewhere
     from loadtest.fire.traffic import Traffic
     from loadtest.stage import queues
 
@@ -140,7 +140,7 @@ def _elsewhere(chosen: Namespace, name: str, load: "Load", out: Path, shown: "Pr
 def _request(chosen: Namespace) -> "Request":
     """Raises ConfigurationError if a queue is to be audited, and OSError if the body cannot be read."""
     from app.errors import ConfigurationError
-    from loadtest.fire.request import Request
+    from loadtest.fire.http_request import Request
 
     if chosen.queue_url:
         raise ConfigurationError("--queue-url: only webhooks of this project are audited")

@@ -28,7 +28,7 @@ from loadtest.fire.killed_workers import Workers
 from loadtest.fire.person import Person
 from loadtest.fire.writer import Writer
 from loadtest.record import folders, meta
-from loadtest.record.billing import BillingAudit
+from loadtest.record.billing_record import BillingAudit
 from loadtest.stage.worker_stack import Rules, open_worker_stack
 from local.machine import Watch
 

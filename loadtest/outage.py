@@ -17,13 +17,13 @@ from loadtest import interleaved
 from loadtest.failures import exit_on_failure
 from loadtest.fire import progress, vegeta
 from loadtest.fire.arrivals import arrivals
-from loadtest.fire.measure import look
+from loadtest.fire.attack_measurement import look
 from loadtest.fire.precheck import check_one
 from loadtest.fire.traffic import Traffic
 from loadtest.fire.vegeta import Hit
 from loadtest.interleaved import SQS_LATENCY_S
 from loadtest.record import folders
-from loadtest.record.outage import Outage, Part
+from loadtest.record.outage_record import Outage, Part
 from loadtest.record.shapes import Load
 from loadtest.stage import subject, toxiproxy
 from loadtest.stage.budget import open_budget
@@ -56,7 +56,7 @@ def outage(rate: int, seconds: float) -> Outage:
     """Sends webhooks before, during and after the outage.
 
     Before and after last a third of `seconds` each, and at least six seconds.
-    Raises what `loadtest.fire.measure` raises.
+    Raises what `loadtest.fire.attack_measurement` raises.
     """
     around = max(seconds / 3, 2 * CLOSE_S)
     load = Load(rate=rate, duration_s=seconds + 2 * around, timeout_s=30)

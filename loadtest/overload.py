@@ -13,12 +13,12 @@ from app.settings import NEWEST, Release
 from loadtest import interleaved, outcome
 from loadtest.failures import exit_on_failure
 from loadtest.fire import vegeta
-from loadtest.fire.measure import measure
+from loadtest.fire.attack_measurement import measure
 from loadtest.interleaved import SQS_LATENCY_S, USERS, closed_loop
 from loadtest.record import folders
 from loadtest.record.comparison import Run
 from loadtest.record.shapes import Load, Measurement
-from loadtest.report import overload as report
+from loadtest.report import overload_report as report
 from loadtest.stage import subject, toxiproxy
 from loadtest.stage.peers import floor
 from loadtest.stage.stack import open_stack

@@ -16,16 +16,16 @@ from loadtest import interleaved
 from loadtest.failures import exit_on_failure
 from loadtest.fire import progress, vegeta
 from loadtest.fire.arrivals import arrivals
+from loadtest.fire.attack_measurement import look
 from loadtest.fire.faults import FaultInjector
-from loadtest.fire.measure import look
 from loadtest.fire.precheck import check_one
 from loadtest.fire.supervised import Supervised
 from loadtest.fire.traffic import Traffic
 from loadtest.interleaved import SQS_LATENCY_S
 from loadtest.record import folders
 from loadtest.record.shapes import Load
-from loadtest.record.soak import Soak
-from loadtest.report import soak as report
+from loadtest.record.soak_record import Soak
+from loadtest.report import soak_report as report
 from loadtest.stage import subject, toxiproxy
 from loadtest.stage.stack import PASSWORD, USER, open_stack
 
@@ -52,7 +52,7 @@ def main(webhooks: int, rate: int, seed: int | None) -> None:
 def soak(webhooks: int, rate: int, seed: int, raw: Path) -> Soak:
     """Runs a soak test. Writes vegeta's results and the service's log to the folder `raw`.
 
-    Raises the same errors as `loadtest.fire.measure`.
+    Raises the same errors as `loadtest.fire.attack_measurement`.
     """
     load = Load(rate=rate, duration_s=webhooks / rate, timeout_s=30)
     where = interleaved.environment()

@@ -17,12 +17,12 @@ from loadtest.failures import exit_on_failure
 from loadtest.fire import progress
 from loadtest.fire.deliveries import PLAIN, deliveries
 from loadtest.record import folders, meta
-from loadtest.record.worker import WorkerBench, WorkerRun
+from loadtest.record.worker_record import WorkerBench, WorkerRun
 from loadtest.stage.budget import LIMITS, Budget, open_budget
 from loadtest.stage.budget import doubts as unlimited
-from loadtest.stage.budget.limits import MIB
-from loadtest.stage.worker import require_running, started
+from loadtest.stage.budget.budget_limits import MIB
 from loadtest.stage.worker_stack import Rules, WorkerStack, open_worker_stack
+from loadtest.stage.worker_stage import require_running, started
 from local.machine import Watch
 
 # Fewer events or repeats are a trial run, which documents leave out.
@@ -91,7 +91,7 @@ def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> Worke
                 _wait(stage, invoices, shown, lambda: require_running(worker, log))
 
             closed(events // 10)
-            # As late as this, because systemd-run and Docker need some time to put the worker into a control group.
+            # As late as this, because Docker needs some time to put the worker into a control group.
             budget.attach(worker.pid)
             first, cpu, began = stage.closed(), budget.cpu_seconds(), time.monotonic()
             closed(events - events // 10)

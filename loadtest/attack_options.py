@@ -112,7 +112,7 @@ def _here(parser: argparse.ArgumentParser) -> None:
     toxics = "e.g. reset_peer:timeout=100,toxicity=0.01"
     group.add_argument("--release", metavar="R", help=newest)
     group.add_argument("--budget", choices=BUDGETS, default="burst", help=budgets)
-    queues = ("auto", "stand-in", "elasticmq", "embedded")
+    queues = ("auto", "stand-in", "embedded")
     group.add_argument("--queue", choices=queues, default="auto", help="auto: the stand-in, by Go")
     group.add_argument("--plain", action="store_true", help="SQS without TLS")
     bundles = "openssl-1.1: as many CAs as load in the time that all took under OpenSSL 1.1.1"
