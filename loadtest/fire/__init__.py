@@ -1,19 +1,18 @@
 """Runs an attack and its audit; the second part is for runs with faults and for workers.
 
-measure.py         the whole measurement: subject, precheck, attack, audit
+attack_measurement.py         the whole measurement: subject, precheck, attack, audit
 precheck.py        sends one webhook first, which must be in the queue
 behind.py          the queue that a subject works with, or for v01 a table and invoices
 vegeta.py          the load generator and its reports
-traffic.py         webhooks with distinct ids, and the digest of each; request.py: requests to any service
+traffic.py         webhooks with distinct ids, and the digest of each; http_request.py: requests to any service
 arrivals.py        what has arrived in the queue: the stand-in's digests, or what drain.py receives meanwhile
 drain.py           empties an emulator's queue during the attack
-invoices.py        what v01 has billed, in place of the queue
-audit.py           checks that every event id with a 200 is in the queue, exactly as sent
+invoice_bodies.py        what v01 has billed, in place of the queue
+queue_audit.py           checks that every event id with a 200 is in the queue, exactly as sent
 probe.py           /healthz during the attack
 conditions.py      whether the attack measured something else: the machine, or the queue (queue_watch.py)
 attempts.py        repeats an attack that another virtual machine has disturbed
 used.py            what was used of a budget
-stacks.py          samples the stacks of the service with py-spy
 progress.py        progress bars
 
 faults.py          injects faults during a soak, in the order of a seed

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from loadtest.fire.arrivals import Arrivals, arrivals
-from loadtest.fire.invoices import Invoices, seeded
+from loadtest.fire.invoice_bodies import Invoices, seeded
 from loadtest.fire.traffic import Traffic
 from loadtest.record.shapes import Load
-from loadtest.stage.billing import BillingStack
+from loadtest.stage.billing_stage import BillingStack
 from loadtest.stage.stack import PASSWORD, USER, Stack
 from loadtest.stage.subject import AttackSubject
 

@@ -11,7 +11,7 @@ from loadtest.fire.killed_workers import Workers
 from loadtest.fire.person import Person
 from loadtest.fire.progress import Count
 from loadtest.fire.writer import Writer
-from loadtest.record.billing import ChargebeeCalls
+from loadtest.record.billing_record import ChargebeeCalls
 from loadtest.stage.worker_stack import WorkerStack
 
 POLL_SECONDS = 1.0

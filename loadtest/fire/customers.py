@@ -12,7 +12,7 @@ from itertools import cycle
 from typing import Any
 
 from local.seeding import charges
-from local.usage import SeededBillable
+from local.usage_events import SeededBillable
 
 CURRENCIES = ("EUR", "USD")
 _AMOUNTS = ("sub_total", "total", "amount_due", "amount_to_collect")

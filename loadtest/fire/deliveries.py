@@ -15,7 +15,7 @@ from app.sqs.message import Message, to_message
 from loadtest.fire import customers, hostile
 from loadtest.fire.customers import Expected
 from local.sample_events import default_file
-from local.usage import SeededBillable
+from local.usage_events import SeededBillable
 
 
 class Mix(NamedTuple):

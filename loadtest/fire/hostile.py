@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from loadtest.fire.customers import Expected
-from local.usage import SeededBillable
+from local.usage_events import SeededBillable
 
 _YEAR = 365 * 86_400
 TWINS = 0.2  # share of the invoices in which two billable events get one id, if their times and amounts differ

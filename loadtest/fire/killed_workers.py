@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import IO, Self
 
 from loadtest.record.folders import ROOT
-from loadtest.stage.worker import STOP_SECONDS, require_running
-from loadtest.stage.worker import environment as worker_environment
+from loadtest.stage.worker_stage import STOP_SECONDS, require_running
+from loadtest.stage.worker_stage import environment as worker_environment
 
 BETWEEN = (2.0, 6.0)
 

@@ -4,7 +4,7 @@ import http.client
 from urllib.parse import urlsplit
 
 from loadtest.fire.arrivals import Arrivals
-from loadtest.fire.request import Request
+from loadtest.fire.http_request import Request
 from loadtest.fire.traffic import Traffic
 
 

@@ -5,7 +5,7 @@ import http.client
 from collections.abc import Iterator
 from hashlib import md5
 
-from loadtest.fire.request import Request
+from loadtest.fire.http_request import Request
 from local.sample_events import default_file, fresh_events
 
 PATH = "/webhooks/chargebee"

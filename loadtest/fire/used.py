@@ -2,7 +2,7 @@
 
 from loadtest.record.shapes import Used
 from loadtest.stage.budget import LIMITS, Budget
-from loadtest.stage.budget.limits import MIB
+from loadtest.stage.budget.budget_limits import MIB
 from loadtest.stage.subject import Running
 
 

@@ -4,7 +4,7 @@ import random
 
 from loadtest.stage.worker_stack import WorkerStack
 from local import seeding
-from local.usage import SeededBillable
+from local.usage_events import SeededBillable
 
 ONE_IN = 20  # items
 

@@ -10,7 +10,7 @@ from loadtest.fire.customers import Expected
 from loadtest.fire.deliveries import Deliveries
 from loadtest.fire.judgement import Judge
 from loadtest.fire.person import Deed
-from local.usage import SeededBillable
+from local.usage_events import SeededBillable
 
 FAULTS = ("unbilled", "twice", "missing", "repeated", "foreign", "misplaced", "unexplained")
 

@@ -10,23 +10,23 @@ from urllib.parse import urlsplit
 
 from loadtest.fire import vegeta
 from loadtest.fire.arrivals import Arrivals
-from loadtest.fire.audit import audit
 from loadtest.fire.behind import behind
 from loadtest.fire.conditions import Observer
+from loadtest.fire.http_request import Request
 from loadtest.fire.precheck import check_one
 from loadtest.fire.probe import Prober
 from loadtest.fire.progress import SILENT, Progress
-from loadtest.fire.request import Request
+from loadtest.fire.queue_audit import audit
 from loadtest.fire.traffic import Traffic
 from loadtest.fire.used import used_of
 from loadtest.fire.vegeta import Hit
 from loadtest.record.shapes import Audit, Conditions, Load, Measurement, Used
 from loadtest.stage import subject
-from loadtest.stage.billing import BillingStack
+from loadtest.stage.billing_stage import BillingStack
 from loadtest.stage.budget import doubts, open_budget
 from loadtest.stage.budget.docker import Docker
-from loadtest.stage.listener import Listener
 from loadtest.stage.stack import Stack
+from loadtest.stage.stage_listener import Listener
 from loadtest.stage.subject import AttackSubject, Running
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from loadtest.fire.traffic import Traffic, digest
-from loadtest.stage.billing import BillingStack
+from loadtest.stage.billing_stage import BillingStack
 from loadtest.stage.stack import PASSWORD, USER
 from local import seeding
 from local.http import ask

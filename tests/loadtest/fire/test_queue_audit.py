@@ -6,7 +6,7 @@ from enum import Enum
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadtest.fire.audit import audit
+from loadtest.fire.queue_audit import audit
 from loadtest.fire.traffic import digest
 
 

@@ -9,10 +9,10 @@ from typing import Any, Self
 
 import pytest
 
-from loadtest.fire import measure as measuring
+from loadtest.fire import attack_measurement as measuring
 from loadtest.fire import vegeta
+from loadtest.fire.attack_measurement import measure
 from loadtest.fire.conditions import Observer
-from loadtest.fire.measure import measure
 from loadtest.fire.probe import Prober
 from loadtest.fire.progress import SILENT
 from loadtest.fire.traffic import Traffic
