@@ -17,8 +17,8 @@ from loadtest.stage.queues import Embedded
 from loadtest.stage.stack import BUNDLES, settled
 from loadtest.stage.toxiproxy import Proxy, Toxic
 from local import embedded_aws
-from local.chargebee.start import ChargebeeApi
-from local.chargebee.start import start as start_chargebee
+from local.chargebee.chargebee_start import ChargebeeApi
+from local.chargebee.chargebee_start import start as start_chargebee
 from local.embedded_aws import EmbeddedAws
 from local.local_run import LocalRun
 from local.resources import TABLE, create_table

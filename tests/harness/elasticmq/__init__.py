@@ -1,19 +1,20 @@
-"""ElasticMQ as a process, by choice in place of the stand-in: https://github.com/softwaremill/elasticmq"""
+"""ElasticMQ as a process, an independent opinion on SQS for one job of CI: https://github.com/softwaremill/elasticmq"""
 
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
-from loadtest.record.folders import ROOT
 from local.ports import START_SECONDS, free_port
 from local.readiness import is_listening, wait_until_ready
+from tests.harness.missing import missing
 
-_PROJECT = ROOT / "loadtest" / "elasticmq"
-CLASSPATH = _PROJECT / "target" / "classpath"
+_PROJECT = Path(__file__).parent
+_CLASSPATH = _PROJECT / "target" / "classpath"
 
 
 class ElasticMq:
-    """ElasticMQ under Java 17, in memory. Its jars: `make loadtest/elasticmq/target/classpath`."""
+    """ElasticMQ under Java 17, in memory. Its jars: `make tests/harness/elasticmq/target/classpath`."""
 
     def __init__(self) -> None:
         version = re.search(
@@ -27,8 +28,8 @@ class ElasticMq:
 
     def start(self) -> None:
         java = shutil.which("java")
-        if java is None:
-            raise FileNotFoundError("java is not on PATH: ElasticMQ requires Java 17")
+        if java is None or not _CLASSPATH.exists():
+            missing("ElasticMQ requires Java 17 and its jars: make tests/harness/elasticmq/target/classpath")
         options = [
             "rest-sqs.bind-hostname=127.0.0.1",
             f"rest-sqs.bind-port={self._port}",
@@ -42,7 +43,7 @@ class ElasticMq:
             "-Xmx512m",
             *(f"-D{option}" for option in options),
             "-cp",
-            CLASSPATH.read_text(encoding="utf-8").strip(),
+            _CLASSPATH.read_text(encoding="utf-8").strip(),
         ]
         # A session of its own: Ctrl-C in the terminal must not end the queue before the service has drained.
         self._process = subprocess.Popen(

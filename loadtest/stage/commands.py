@@ -1,0 +1,53 @@
+"""Runs another command of this project as a child, whose output it passes on."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from loadtest.record.folders import ROOT
+
+# Commands end all of their processes after Ctrl-C, for which a soak needs the longest.
+STOP_SECONDS = 120
+
+
+def run(command: str) -> tuple[int, list[str]]:
+    """Runs `python -m COMMAND`. Returns its exit code, and the lines of its output.
+
+    After Ctrl-C, it ends the command, which stops its own processes, before it raises KeyboardInterrupt.
+    """
+    lines = []
+    # In the background of a script, SIGINT is ignored, and the command would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with _started(command) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(f"  {line}", end="", flush=True)
+            lines.append(line.strip())
+        return process.wait(), lines
+
+
+@contextmanager
+def _started(command: str) -> Iterator["subprocess.Popen[str]"]:
+    # In a session of its own, the command gets one Ctrl-C, which is ours. A second one would interrupt its clean-up.
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", *shlex.split(command)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,
+    )
+    with process:
+        try:
+            yield process
+        except BaseException:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.communicate(timeout=STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
