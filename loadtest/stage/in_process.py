@@ -15,13 +15,17 @@ import os
 import runpy
 import sys
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import aiohappyeyeballs
 import uvicorn
 import uvloop
 
-from app.web.server.graceful import GracefulServer
+from app.server.connection import Connection
+from app.server.limits import ConnectionLimits
+from app.server.run import Server
 from loadtest.stage.callgrind import counting
 from loadtest.stage.fake_transports import FakeSqs, Sender
 from local.sample_events import default_file
@@ -40,10 +44,10 @@ HEAD = (
 class Senders:
     """A closed loop of USERS connections, each of which sends its next webhook when the last one has been answered."""
 
-    def __init__(self, server: uvicorn.Server, sqs: FakeSqs, webhooks: int) -> None:
+    def __init__(self, connect: Callable[[], asyncio.Protocol], sqs: FakeSqs, webhooks: int) -> None:
         self._sqs = sqs
         self._requests = iter(requests(webhooks))
-        self._idle = deque(Sender(_protocol(server), self._on_answer) for _ in range(USERS))
+        self._idle = deque(Sender(connect(), self._on_answer) for _ in range(USERS))
         self._refused: bytes | None = None
         self._fruitless = 0
         self.answered = 0
@@ -89,25 +93,12 @@ def requests(number: int) -> list[bytes]:
     return [head + template.replace(old, b"ev_%016d" % each, 1) for each in range(number)]
 
 
-def _protocol(server: Any) -> asyncio.Protocol:
-    """Returns the protocol of a new connection, made as the server makes it."""
-    if isinstance(server, GracefulServer):
-        return server._connect()
-    state, app_state = server.server_state, server.lifespan.state
-    protocol: asyncio.Protocol = server.config.http_protocol_class(
-        config=server.config, server_state=state, app_state=app_state
-    )
-    return protocol
-
-
 def measure(subject: str, webhooks: int) -> None:
     """Runs the subject, and prints the number of webhooks that were counted, and of their calls to SQS, as JSON."""
     sqs = FakeSqs(os.environ["APP_SQS_QUEUE_URL"])
 
-    async def main_loop(server: uvicorn.Server) -> None:
-        senders = Senders(server, sqs, WARM + webhooks + 4 * USERS)
-        if isinstance(server, GracefulServer):
-            server._limits.close()  # on a slower machine, more of its sweeps would fall into the count
+    async def count(connect: Callable[[], asyncio.Protocol]) -> None:
+        senders = Senders(connect, sqs, WARM + webhooks + 4 * USERS)
         await senders.send(WARM)
         answered, calls = senders.answered, sqs.calls
         gc.collect()
@@ -118,6 +109,16 @@ def measure(subject: str, webhooks: int) -> None:
         await senders.finish()
         assert subject == FLOOR or sqs.messages == senders.answered
 
+    async def serve_until_drained(_: Server, connect: Callable[[], Connection], limits: ConnectionLimits) -> None:
+        limits.close()  # on a slower machine, more of its sweeps would fall into the count
+        await count(connect)
+
+    async def main_loop(server: Any) -> None:  # of the floor
+        state, app_state = server.server_state, server.lifespan.state
+        protocol = server.config.http_protocol_class
+        await count(partial(protocol, config=server.config, server_state=state, app_state=app_state))
+
+    Server.serve_until_drained = serve_until_drained  # type: ignore[assignment, method-assign]
     uvicorn.Server.main_loop = main_loop  # type: ignore[assignment, method-assign]
     uvloop.Loop.create_connection = sqs.connect  # type: ignore[assignment, method-assign]
     # aiohttp calls this function before `create_connection`.

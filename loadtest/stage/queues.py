@@ -1,16 +1,12 @@
-"""A queue process: the embedded AWS, ElasticMQ or the stand-in. Each can be killed and started again on its port."""
+"""A queue process: the embedded AWS or the stand-in. Each can be killed and started again on its port."""
 
-import subprocess
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import urlsplit
 
 import boto3
 from botocore.config import Config
 
-from loadtest.stage.elasticmq import ElasticMq
-from loadtest.stage.stand_in import StandIn, launch
 from local import embedded_aws
 from local.embedded_aws import EmbeddedAws
 from local.ports import free_port
@@ -60,40 +56,6 @@ class Embedded:
         if self._running is not None:
             self._running.__exit__(None, None, None)
             self._running = None
-
-
-class Terminated:
-    """A queue that has no TLS, behind a terminator. `plain_endpoint`: of the queue itself."""
-
-    def __init__(self, queue: QueueProcess, tls: Certificates) -> None:
-        self.name = queue.name
-        self.plain_endpoint = queue.endpoint
-        self._queue, self._tls = queue, tls
-        self._terminator: subprocess.Popen[bytes] | None = None
-        self._port = 0
-
-    def start(self) -> None:
-        self._queue.start()
-        self._terminator, self.endpoint = launch(self._tls, self._port, f"-upstream={self._queue.endpoint}")
-        self._port = urlsplit(self.endpoint).port or 0
-
-    @property
-    def pid(self) -> int:
-        return self._queue.pid
-
-    def kill(self) -> None:
-        if self._terminator is not None:
-            with self._terminator as process:
-                process.kill()
-            self._terminator = None
-        self._queue.kill()
-
-
-PROCESSES: dict[str, type[Embedded] | type[ElasticMq] | type[StandIn]] = {
-    "embedded": Embedded,
-    "elasticmq": ElasticMq,
-    "stand-in": StandIn,
-}
 
 
 def client(endpoint: str, ca: Path | None = None) -> "SQSClient":

@@ -1,16 +1,14 @@
 """The queue of a service under attack: a queue process behind toxiproxy, outside the service's budget."""
 
-import shutil
 import subprocess
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from loadtest.record.folders import ROOT
-from loadtest.stage import elasticmq, queues, tools, toxiproxy
+from loadtest.stage import queues, tools, toxiproxy
 from loadtest.stage.queues import QueueProcess
 from loadtest.stage.stand_in import BINARY, StandIn
 from loadtest.stage.toxiproxy import Proxy, Toxic
@@ -92,27 +90,16 @@ def choose(wanted: str, tls: Certificates | None) -> QueueProcess:
     """Returns the queue process that `wanted` names, and builds its program first if necessary.
 
     `auto` means the stand-in if its binary exists or Go can build it, and otherwise the embedded AWS. Raises
-    FileNotFoundError if a program and a tool to build it are missing, and CalledProcessError if the build fails.
+    FileNotFoundError if the binary and Go are missing, and CalledProcessError if the build fails.
     """
-    if wanted == "elasticmq":
-        _make(elasticmq.CLASSPATH, "--queue=elasticmq", ("java", "mvn"))
-        if tls is None:
-            return elasticmq.ElasticMq()
-        _make(BINARY, "--queue=elasticmq with TLS", ("go",))
-        return queues.Terminated(elasticmq.ElasticMq(), tls)
-    if wanted == "stand-in" or (wanted == "auto" and (BINARY.exists() or tools.go())):
-        _make(BINARY, "--queue=stand-in", ("go",))
-        return StandIn(bodies=False, tls=tls)
-    return queues.Embedded(tls)
-
-
-def _make(target: Path, option: str, needed: tuple[str, ...]) -> None:
-    """Runs make for `target`, unless a `needed` tool is missing. Then `target` must exist: FileNotFoundError."""
-    lacks = [tool for tool in needed if (tools.go() if tool == "go" else shutil.which(tool)) is None]
-    if lacks and not target.exists():
-        raise FileNotFoundError(f"{option}: {' and '.join(lacks)} not on PATH; allowed: embedded")
-    if not lacks:
-        subprocess.run(["make", "--silent", str(target.relative_to(ROOT))], cwd=ROOT, check=True)
+    go = tools.go()
+    if wanted == "embedded" or (wanted == "auto" and not go and not BINARY.exists()):
+        return queues.Embedded(tls)
+    if go:
+        subprocess.run(["make", "--silent", str(BINARY.relative_to(ROOT))], cwd=ROOT, check=True)
+    elif not BINARY.exists():
+        raise FileNotFoundError(f"--queue={wanted}: go not on PATH; allowed: embedded")
+    return StandIn(bodies=False, tls=tls)
 
 
 @contextmanager

@@ -12,14 +12,14 @@ import boto3
 
 from app.sqs.message import Message, Seen
 from loadtest.stage import queues
-from local import audit, embedded_aws, seeding
-from local.chargebee.start import start as start_chargebee
+from local import embedded_aws, money_audit, seeding
+from local.chargebee.chargebee_start import start as start_chargebee
 from local.embedded_aws import EmbeddedAws
 from local.http import ask
 from local.local_run import LocalRun
 from local.resources import create_queues, create_table
 from local.tls import certificates
-from local.usage import SeededBillable
+from local.usage_events import SeededBillable
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -120,7 +120,7 @@ class WorkerStack:
 
     def invoices(self) -> list[dict[str, Any]]:
         """Returns the summaries of Chargebee's invoices: see `local.chargebee.control`."""
-        return audit.invoices(self.run.chargebee)
+        return money_audit.invoices(self.run.chargebee)
 
     def closed(self) -> int:
         """Returns the number of invoices that Chargebee has closed."""

@@ -7,15 +7,14 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from loadtest.stage.budget import cgroup_v1, cgroup_v2, docker, process_tree, systemd
-from loadtest.stage.budget.limits import LIMITS, Budget, Limits, Unavailable
+from loadtest.stage.budget import cgroup_v1, cgroup_v2, docker, process_tree
+from loadtest.stage.budget.budget_limits import LIMITS, Budget, Limits, Unavailable
 
 __all__ = ["LIMITS", "Budget", "Limits", "Unavailable", "doubts", "open_budget"]
 
 MECHANISMS: dict[str, Callable[[Limits], Budget]] = {
     "cgroup v2": cgroup_v2.CgroupV2,
     "cgroup v1": cgroup_v1.CgroupV1,
-    "systemd scope": systemd.SystemdScope,
     "Docker": docker.Docker,
 }
 
@@ -40,7 +39,7 @@ def doubts(name: str, budget: Budget) -> list[str]:
     cpus = LIMITS[name].cpus
     if cpus is None or budget.limited:
         return []
-    return [f"the CPU was not limited ({cpus:g} cores): that needs root, the user's systemd, or Docker"]
+    return [f"the CPU was not limited ({cpus:g} cores): that needs root or Docker"]
 
 
 def _choose(limits: Limits, wanted: str | None) -> Budget:

@@ -4,8 +4,8 @@ import itertools
 import os
 from pathlib import Path
 
+from loadtest.stage.budget.budget_limits import Limits, Unavailable
 from loadtest.stage.budget.join import joining, remove
-from loadtest.stage.budget.limits import Limits, Unavailable
 
 ROOT = Path("/sys/fs/cgroup")
 PERIOD_US = 100_000  # as in Kubernetes

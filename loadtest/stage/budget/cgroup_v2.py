@@ -8,8 +8,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from loadtest.stage.budget.budget_limits import Limits, Unavailable
 from loadtest.stage.budget.join import joining, remove
-from loadtest.stage.budget.limits import Limits, Unavailable
 
 ROOT = Path("/sys/fs/cgroup")
 PERIOD_US = 100_000  # as in Kubernetes
@@ -55,7 +55,7 @@ class CgroupV2:
 
 
 def cpu_seconds(group: Path) -> float:
-    """From cpu.stat of `group`."""
+    """Reads cpu.stat of `group`."""
     fields = dict(line.split() for line in (group / "cpu.stat").read_text(encoding="utf-8").splitlines())
     return int(fields["usage_usec"]) / 1e6
 

@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 
 from loadtest.record.folders import ROOT
-from loadtest.stage.budget.limits import Limits, Unavailable
+from loadtest.stage.budget.budget_limits import Limits, Unavailable
 
 IMAGE = "invoice-webhook:dev"
 ANSWER_SECONDS, BUILD_SECONDS = 30, 900

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from loadtest.stage.budget.limits import Limits
+from loadtest.stage.budget.budget_limits import Limits
 from loadtest.stage.tree import cpu_seconds, tree
 
 NAME = "process tree"

@@ -59,12 +59,6 @@ def clean(root: Path) -> Iterator[Path]:
     assert {path.name for path in root.glob(".run/against/*")} <= {"environments", "lock"}
 
 
-@pytest.fixture
-def instant(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Environments are empty folders, because a real one takes seconds."""
-    monkeypatch.setattr(environments, "_make", lambda made, lock, base: made.mkdir(parents=True, exist_ok=True))
-
-
 @pytest.mark.slow
 def test_another_commit(clean: Path) -> None:
     """The commit's code runs with the commit's packages; a second call uses the same environment."""
@@ -78,30 +72,6 @@ def test_another_commit(clean: Path) -> None:
             assert ended.stdout == "first 7\n"
             used.append((there.python, there.python.parents[1].joinpath("pyvenv.cfg").stat().st_mtime_ns))
     assert used[0] == used[1]
-
-
-@pytest.mark.usefixtures("instant")
-def test_an_interrupted_run(clean: Path) -> None:
-    """Ctrl-C removes the worktree, and git does not know it any more."""
-    with pytest.raises(KeyboardInterrupt), checkout("first", clean):
-        raise KeyboardInterrupt
-
-
-@pytest.mark.usefixtures("instant")
-def test_a_killed_run(clean: Path) -> None:
-    """The next run removes the worktree that a killed run has left."""
-    git(clean, "worktree", "add", "--quiet", "--detach", str(clean / ".run" / "against" / "worktree"), "second")
-    with checkout("first", clean) as there:
-        assert "first" in (there.folder / "app.py").read_text(encoding="utf-8")
-
-
-@pytest.mark.usefixtures("instant")
-def test_one_run_at_a_time(clean: Path) -> None:
-    """A second one would remove the first one's worktree, and is refused."""
-    with checkout("first", clean) as there:
-        with pytest.raises(ConfigurationError, match="another run"), checkout("second", clean):
-            pass
-        assert there.folder.is_dir()
 
 
 @pytest.mark.parametrize(
@@ -119,13 +89,6 @@ def test_commits_that_cannot_be_used(clean: Path, commit: str, reason: str) -> N
         pass
 
 
-def test_without_git(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line says what is missing."""
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(ConfigurationError, match="git, which is not on PATH"), checkout("first", clean):
-        pass
-
-
 @pytest.mark.slow
 def test_a_wrong_hash(tmp_path: Path) -> None:
     """pip refuses the package, and no environment is left that looks complete."""
@@ -134,16 +97,3 @@ def test_a_wrong_hash(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError):
         environments.python(lock, tmp_path / "environments")
     assert [*(tmp_path / "environments").iterdir()] == []
-
-
-@pytest.mark.usefixtures("instant")
-def test_the_cache_is_bounded(clean: Path) -> None:
-    """The environments used last remain; older and incomplete ones are removed."""
-    cache = clean / ".run" / "against" / "environments"
-    for number, name in enumerate(("oldest", "older", "new", "newer", "incomplete")):
-        (cache / name).mkdir(parents=True)
-        if name != "incomplete":
-            (cache / name / environments.INSTALLED).touch()
-            os.utime(cache / name / environments.INSTALLED, (number, number))
-    with checkout("first", clean) as there:
-        assert {path.name for path in cache.iterdir()} == {"new", "newer", there.python.parents[1].name}
