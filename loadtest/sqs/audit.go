@@ -14,14 +14,26 @@ type audited struct {
 	Attributes map[string]int `json:"attributes"`
 }
 
-func (s *service) audit(writer http.ResponseWriter, request *http.Request) {
+// ofQueue answers the test's own call, without a signature, with what `answer` makes of the queue that it names.
+func (s *service) ofQueue(writer http.ResponseWriter, request *http.Request, answer func(*queue) any) {
 	found, refused := s.queues.find(request.URL.Query().Get("queue"))
 	if refused != nil {
 		refused.write(writer)
 		return
 	}
-	body, _ := json.Marshal(found.audit())
+	body, _ := json.Marshal(answer(found))
 	writeJSON(writer, http.StatusOK, body)
+}
+
+// purge forgets all messages, but not the deduplication ids of the window.
+func (q *queue) purge() {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	q.digests = nil
+	if q.shelf != nil {
+		q.shelf.messages = nil
+		clear(q.shelf.byHandle)
+	}
 }
 
 func (q *queue) audit() audited {

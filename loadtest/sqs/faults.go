@@ -20,9 +20,8 @@ type settings struct {
 	DelayMS   int     `json:"delay_ms"`   // before each call is looked at
 	Throttle  float64 `json:"throttle"`   // RequestThrottled, a 400
 	Error500  float64 `json:"error_500"`
-	Reset     float64 `json:"reset"`  // stored, and the connection is reset: the answer is lost
-	Hang      bool    `json:"hang"`   // no answer until this is taken back
-	Answer    string  `json:"answer"` // how each answer is written: see `writings`
+	Reset     float64 `json:"reset"` // stored, and the connection is reset: the answer is lost
+	Hang      bool    `json:"hang"`  // no answer until this is taken back
 }
 
 type faults struct {
@@ -127,10 +126,6 @@ func (s *service) setFaults(writer http.ResponseWriter, request *http.Request) {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&wanted); err != nil {
 		http.Error(writer, err.Error(), http.StatusBadRequest)
-		return
-	}
-	if writings[wanted.Answer] == nil {
-		http.Error(writer, "unknown answer: "+wanted.Answer, http.StatusBadRequest)
 		return
 	}
 	s.faults.set(wanted)

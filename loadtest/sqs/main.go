@@ -2,7 +2,7 @@
 // audit. It speaks TLS by itself and keeps no bodies unless told to, so that it does not bound what it measures.
 //
 //	sqs -port 0 -cert FILE -key FILE    prints {"endpoint": "https://127.0.0.1:PORT"} once it listens
-//	sqs -upstream URL …                 is only the TLS in front of another queue, which has none
+//	sqs -bodies -queue NAME …           has that queue and NAME-dead-letters from the start, for compose and kind
 package main
 
 import (
@@ -13,25 +13,31 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"runtime"
+	"strconv"
 	"time"
 )
 
 func main() {
-	port := flag.Int("port", 0, "port on 127.0.0.1; 0 picks a free one")
+	host := flag.String("host", "127.0.0.1", "address to listen on")
+	port := flag.Int("port", 0, "0 picks a free one")
 	certFile := flag.String("cert", "", "PEM file of the certificate; without it, plain HTTP")
 	keyFile := flag.String("key", "", "PEM file of its key")
 	accessKey := flag.String("access-key", "local", "access key that requests are signed with")
 	secretKey := flag.String("secret-key", "local", "its secret")
 	bodies := flag.Bool("bodies", false, "keep bodies too, so that messages can be received")
-	upstream := flag.String("upstream", "", "pass everything on to the queue at this URL")
+	queue := flag.String("queue", "", "create this queue and its dead-letter queue; a name ending in .fifo makes both FIFO")
 	exitWithStdin := flag.Bool("exit-with-stdin", false, "exit when standard input ends, as it does with the parent")
 	flag.Parse()
 
-	listener, scheme, err := listen(*port, *certFile, *keyFile)
+	queues := newQueues(*bodies)
+	if *queue != "" {
+		if refused := queues.createPair(*queue); refused != nil {
+			log.Fatal(refused)
+		}
+	}
+	listener, scheme, err := listen(*host, *port, *certFile, *keyFile)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -45,16 +51,8 @@ func main() {
 	// Go collects garbage when the heap has doubled. Without ballast, the heap is so small that Go would collect it 30
 	// times a second, for a tenth of the CPU. The ballast takes no memory, because nothing is ever written to it.
 	ballast := make([]byte, 24<<20)
-	var service http.Handler = newService(newVerifier(*accessKey, *secretKey), newQueues(*bodies), scheme)
-	if *upstream != "" {
-		queue, err := url.Parse(*upstream)
-		if err != nil {
-			log.Fatal(err)
-		}
-		service = httputil.NewSingleHostReverseProxy(queue)
-	}
 	server := &http.Server{
-		Handler: service,
+		Handler: newService(newVerifier(*accessKey, *secretKey), queues, scheme),
 		// Longer than any client's own, so that a connection is never closed under a request.
 		IdleTimeout:       10 * time.Minute,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -65,8 +63,8 @@ func main() {
 }
 
 // listen opens the port, with TLS if there is a certificate. It offers HTTP/1.1 only, as SQS does.
-func listen(port int, certFile, keyFile string) (net.Listener, string, error) {
-	address := fmt.Sprintf("127.0.0.1:%d", port)
+func listen(host string, port int, certFile, keyFile string) (net.Listener, string, error) {
+	address := net.JoinHostPort(host, strconv.Itoa(port))
 	if certFile == "" {
 		listener, err := net.Listen("tcp", address)
 		return listener, "http", err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -8,7 +9,10 @@ import (
 	"time"
 )
 
-const account = "000000000000"
+const (
+	account = "000000000000"
+	region  = "us-east-1" // where no signature names another
+)
 
 // supported are the attributes of a queue that the stand-in implements, or that change nothing within a test.
 var supported = []string{
@@ -63,6 +67,22 @@ func (q *queues) create(name string, attributes map[string]string) *refusal {
 	}
 	q.byName[name] = made
 	return nil
+}
+
+// maxReceives is the highest maxReceiveCount of SQS: the worker itself moves what can never succeed.
+const maxReceives = 1000
+
+// createPair makes a queue whose redrive policy names a dead-letter queue, which it makes first.
+func (q *queues) createPair(name string) *refusal {
+	attributes, dead := map[string]string{}, name+"-dead-letters"
+	if base, fifo := strings.CutSuffix(name, ".fifo"); fifo {
+		attributes["FifoQueue"], dead = "true", base+"-dead-letters.fifo"
+	}
+	if refused := q.create(dead, maps.Clone(attributes)); refused != nil {
+		return refused
+	}
+	attributes["RedrivePolicy"] = fmt.Sprintf(`{"deadLetterTargetArn": %q, "maxReceiveCount": %d}`, arn(region, dead), maxReceives)
+	return q.create(name, attributes)
 }
 
 func (q *queues) remove(found *queue) {

@@ -128,7 +128,6 @@ func (s *service) send(writer http.ResponseWriter, answer action, from call) {
 		_, _ = answer(from)
 		reset(writer)
 	default:
-		set, _ := s.faults.get()
-		reply(writer, answer, from, writings[set.Answer])
+		reply(writer, answer, from)
 	}
 }
