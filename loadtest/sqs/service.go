@@ -62,7 +62,11 @@ func newService(verifier *verifier, queues *queues, scheme string) *service {
 func (s *service) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	switch request.Method + " " + request.URL.Path {
 	case "GET /_stand-in/messages":
-		s.audit(writer, request)
+		s.ofQueue(writer, request, func(found *queue) any { return found.audit() })
+	case "DELETE /_stand-in/messages":
+		s.ofQueue(writer, request, func(found *queue) any { found.purge(); return found.audit() })
+	case "GET /_stand-in/attributes":
+		s.ofQueue(writer, request, func(found *queue) any { return found.describe(region) })
 	case "GET /_stand-in/faults":
 		s.showFaults(writer, request)
 	case "PUT /_stand-in/faults":
@@ -101,11 +105,11 @@ func (s *service) receiveCall(writer http.ResponseWriter, request *http.Request)
 		s.send(writer, answer, from)
 		return
 	}
-	reply(writer, answer, from, writeWhole)
+	reply(writer, answer, from)
 }
 
-// reply writes the answer by `write`, or the refusal.
-func reply(writer http.ResponseWriter, answer action, from call, write func(http.ResponseWriter, []byte)) {
+// reply writes the answer, or the refusal.
+func reply(writer http.ResponseWriter, answer action, from call) {
 	result, refused := answer(from)
 	if refused != nil {
 		refused.write(writer)
@@ -115,7 +119,7 @@ func reply(writer http.ResponseWriter, answer action, from call, write func(http
 	if err != nil {
 		panic(err) // no answer of ours can fail
 	}
-	write(writer, body)
+	writeJSON(writer, http.StatusOK, body)
 }
 
 // decode parses the call into `shape`, which names its queue by URL or name.
