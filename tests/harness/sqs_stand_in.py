@@ -1,11 +1,14 @@
 """A stand-in for SQS that real clients talk to over HTTP: it can wait, fail, and enforce AWS's own limits.
 
 JSON protocol 1.0. What the emulators cannot show: a call held for as long as a test needs, a batch whose
-second entry fails, messages of 1 MiB.
+second entry fails, messages of 1 MiB, an answer of any bytes, after which the connection ends or does not.
 """
 
 import hashlib
 import json
+import socket
+import ssl
+import struct
 import threading
 import time
 from collections.abc import Callable
@@ -36,6 +39,37 @@ class Failure(NamedTuple):
     code: str
 
 
+def close(connection: socket.socket) -> None:
+    """Sends close_notify if the connection uses TLS. The stand-in then closes the socket."""
+    if isinstance(connection, ssl.SSLSocket):
+        connection.unwrap()
+
+
+def cut(connection: socket.socket) -> None:
+    """Does nothing, so that a TLS connection ends without close_notify. The stand-in then closes the socket."""
+
+
+def reset(connection: socket.socket) -> None:
+    """Has the other side read "connection reset by peer"."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+class Fault(NamedTuple):
+    """`sent` makes the answer from the ids of the entries; `end` prepares for the connection's end, if it has one."""
+
+    sent: Callable[[list[str]], bytes]
+    end: Callable[[socket.socket], None] | None = None
+
+
+def whole(status: str, answer: object, *headers: str) -> bytes:
+    body = json.dumps(answer).encode()
+    return "\r\n".join([f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]).encode() + body
+
+
+def acknowledging(ids: list[str]) -> dict[str, object]:
+    return {"Successful": [{"Id": name, "MessageId": "m"} for name in ids]}
+
+
 def _size(entry: dict[str, Any]) -> int:
     attributes = entry.get("MessageAttributes", {}).items()
     texts = [entry["MessageBody"], *(text for name, value in attributes for text in (name, *value.values()))]
@@ -43,13 +77,14 @@ def _size(entry: dict[str, Any]) -> int:
 
 
 class SqsStandIn:
-    """Listens on a free port inside `with`. `held`: the actions whose calls wait until `release`.
+    """Listens on a free port inside `with`, over TLS if `tls` is given. `held`: the actions that wait until `release`.
 
     `failing` returns the Failure of a call, or None. `refusing` returns the error code for a batch's entry with this
-    body, or None. `raw`: for the beginning of an action's name, the status and the body of the answer.
+    body, or None. `raw`: for the beginning of an action's name, the status and the body of the answer. `fault`: how all
+    batches are answered.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.calls: list[Call] = []
         self.held: set[str] = set()
         self.delay = 0.0  # seconds that each call takes
@@ -57,6 +92,7 @@ class SqsStandIn:
         self.refusing: Callable[[str], str | None] = lambda body: None
         self.messages: list[str] = []
         self.raw: dict[str, tuple[int, bytes]] = {}
+        self.fault: Fault | None = None
         self._changed = threading.Condition()
         self._allowed = 0
         stand_in = self
@@ -68,9 +104,17 @@ class SqsStandIn:
             def do_POST(self) -> None:
                 action = self.headers["X-Amz-Target"].partition(".")[2]
                 data = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                if (fault := stand_in.fault) is not None and action == "SendMessageBatch":
+                    self.wfile.write(fault.sent([entry["Id"] for entry in data["Entries"]]))
+                    if fault.end is not None:
+                        fault.end(self.connection)
+                        self.close_connection = True
+                    return
                 raw = next((answer for name, answer in stand_in.raw.items() if action.startswith(name)), None)
+                call = Call(action, data, self.client_address)
+                stand_in._arrive(call)
                 if raw is None:
-                    status, answer = stand_in._answer(Call(action, data, self.client_address))
+                    status, answer = stand_in._answer(call)
                     raw = (status, json.dumps(answer).encode())
                 status, body = raw
                 self.send_response(status)
@@ -86,11 +130,20 @@ class SqsStandIn:
             daemon_threads = True
             request_queue_size = 1024
 
+            def get_request(self) -> tuple[socket.socket, Any]:
+                connection, peer = super().get_request()
+                if tls is not None:  # the thread of the connection does the handshake when it reads
+                    connection = tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+                return connection, peer
+
+            def shutdown_request(self, request: Any) -> None:
+                request.close()  # without a FIN, which would precede the RST of `reset`
+
             def handle_error(self, *arguments: Any) -> None:
                 pass  # a service that is killed leaves connections open
 
         self._server = Server(("127.0.0.1", 0), Handler)
-        self.endpoint = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.endpoint = f"{'https' if tls else 'http'}://127.0.0.1:{self._server.server_address[1]}"
         self.queue_url = f"{self.endpoint}/000000000000/invoices"
 
     def __enter__(self) -> Self:
@@ -133,10 +186,13 @@ class SqsStandIn:
 
     # what SQS does
 
-    def _answer(self, call: Call) -> tuple[int, dict[str, Any]]:
+    def _arrive(self, call: Call) -> None:
         with self._changed:
             self.calls.append(call)
             self._changed.notify_all()
+
+    def _answer(self, call: Call) -> tuple[int, dict[str, Any]]:
+        with self._changed:
             self._changed.wait_for(lambda: call.action not in self.held or self._allowed > 0)
             if call.action in self.held:
                 self._allowed -= 1
