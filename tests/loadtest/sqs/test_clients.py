@@ -14,19 +14,16 @@ from hypothesis import strategies as st
 
 from app.events import Event
 from app.sqs.lean import open_lean
-from app.sqs.limits import SendLimits
 from app.sqs.message import Message, to_message
 from app.sqs.native import open_queue
-from app.sqs.queue import BatchQueue, QueueAddress
+from app.sqs.queue import BatchQueue, QueueAddress, SendLimits
 from app.telemetry.record import CallRecord
 from loadtest.stage import queues
-from loadtest.stage.elasticmq import CLASSPATH, ElasticMq
-from loadtest.stage.queues import Embedded, QueueProcess, Terminated
+from loadtest.stage.queues import Embedded, QueueProcess
 from loadtest.stage.stand_in import StandIn
 from local.embedded_aws import EmbeddedAws
 from local.sample_events import default_file
 from local.tls import Certificates, certificates
-from tests.harness.missing import missing
 from tests.harness.queues import drain
 
 if TYPE_CHECKING:
@@ -57,16 +54,9 @@ def _messages(number: int) -> list[Message]:
     return [to_message(Event.model_validate_json(body), body, fifo=False, received_at=RECEIVED) for body in bodies]
 
 
-def _elastic_mq(tls: Certificates | None) -> QueueProcess:
-    if not CLASSPATH.exists():
-        missing("ElasticMQ's jars are missing: make loadtest/elasticmq/target/classpath")
-    return Terminated(ElasticMq(), tls) if tls else ElasticMq()
-
-
 STARTED: dict[str, Callable[[Certificates | None], QueueProcess]] = {
     "stand-in": lambda tls: StandIn(tls=tls),
     "embedded": Embedded,
-    "elasticmq": _elastic_mq,
 }
 
 
@@ -84,23 +74,17 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def new_client(
-    kind: str, tls: Certificates | None, monkeypatch: pytest.MonkeyPatch, thorough: bool
+    kind: str, tls: Certificates | None, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[], "SQSClient"]]:
     """Yields a function that makes a boto3 client for a queue process. Variables name the process to other clients.
 
-    A client that was idle for a minute may find its connection closed. Behind the TLS terminator, the client talks to
-    the queue itself.
+    A client that was idle for a minute may find its connection closed.
     """
-    if kind == "elasticmq" and not thorough:
-        pytest.skip("ElasticMQ takes long to start: make test-all")
     process = STARTED[kind](tls)
     process.start()
     for name, value in EmbeddedAws(0, process.endpoint, tls.bundle if tls else None).environment().items():
         monkeypatch.setenv(name, value)
-    if isinstance(process, Terminated):
-        yield lambda: queues.client(process.plain_endpoint)
-    else:
-        yield lambda: queues.client(process.endpoint, tls.ca if tls else None)
+    yield lambda: queues.client(process.endpoint, tls.ca if tls else None)
     process.kill()
 
 

@@ -93,25 +93,6 @@ def test_without_bodies(built: None, event: bytes) -> None:
     stand_in.kill()
 
 
-def test_visibility(sqs: "SQSClient", queue_url: str) -> None:
-    """A received message is hidden, and comes back when its time-out is over; its old handle deletes nothing."""
-    sqs.send_message(QueueUrl=queue_url, MessageBody="x")
-    first = sqs.receive_message(QueueUrl=queue_url, VisibilityTimeout=60)["Messages"][0]
-    assert "Messages" not in sqs.receive_message(QueueUrl=queue_url)
-    names: list[Any] = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible", "QueueArn"]
-    told = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=names)["Attributes"]
-    assert (told["ApproximateNumberOfMessages"], told["ApproximateNumberOfMessagesNotVisible"]) == ("0", "1")
-    sqs.change_message_visibility(QueueUrl=queue_url, ReceiptHandle=first["ReceiptHandle"], VisibilityTimeout=1)
-    second = sqs.receive_message(QueueUrl=queue_url, WaitTimeSeconds=20, AttributeNames=["All"])["Messages"][0]
-    assert second["Attributes"]["ApproximateReceiveCount"] == "2"
-    sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=first["ReceiptHandle"])
-    told = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=["All"])["Attributes"]
-    assert told["ApproximateNumberOfMessagesNotVisible"] == "1"
-    sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=second["ReceiptHandle"])
-    told = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=["All"])["Attributes"]
-    assert (told["ApproximateNumberOfMessages"], told["ApproximateNumberOfMessagesNotVisible"]) == ("0", "0")
-
-
 def test_receipt_handles(sqs: "SQSClient", queue_url: str, fifo_url: str) -> None:
     """A text that is no handle is refused, and so is the handle of a visible message of a FIFO queue."""
     with pytest.raises(ClientError, match="ReceiptHandleIsInvalid"):

@@ -3,9 +3,7 @@
 import json
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection
-from unittest.mock import patch
 from urllib.parse import quote, urlsplit
 
 import pytest
@@ -82,13 +80,3 @@ def test_other_credentials(keeping: StandIn) -> None:
     assert send(request) == (403, "IncompleteSignature")
     del request.headers["Authorization"]
     assert send(request) == (403, "MissingAuthenticationToken")
-
-
-@pytest.mark.parametrize(("minutes", "name"), [(-14, "UnsupportedOperation"), (-16, "RequestExpired")])
-def test_a_clock_that_is_wrong(keeping: StandIn, minutes: int, name: str) -> None:
-    """A clock may be wrong by up to 15 minutes, in both directions."""
-    for sign in (1, -1):
-        with patch("botocore.auth.get_current_datetime") as now:
-            now.return_value = datetime.now(UTC) + sign * timedelta(minutes=minutes)
-            request = signed(keeping, "/", b"{}")
-        assert send(request)[1] == name
