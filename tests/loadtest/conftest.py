@@ -1,16 +1,13 @@
-"""The tools on PATH, as in attack.sh, and a browser."""
+"""The tools on PATH, as in attack.sh."""
 
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
 
-from tests.harness.browser import CHROMIUM, NO_BROWSER, chromium
-from tests.harness.missing import missing, require_go
+from tests.harness.missing import require_go
 
 ROOT = Path(__file__).parents[2]
 BIN = ROOT / "loadtest" / "tools" / "bin"
@@ -25,11 +22,3 @@ def tools() -> None:
     if shutil.which("go") is not None:
         subprocess.run(["make", "--silent", *(str(tool.relative_to(ROOT)) for tool in built)], cwd=ROOT, check=True)
     os.environ["PATH"] = f"{BIN}:{os.environ['PATH']}"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        missing(NO_BROWSER)
-    with chromium() as opened:
-        yield opened

@@ -11,15 +11,14 @@ import psutil
 import pytest
 
 from app.settings import Release, WebSettings
-from loadtest import interleaved, options
-from loadtest.fire import vegeta
+from loadtest import interleaved
 from loadtest.interleaved import Case
 from loadtest.record.shapes import Load
 from loadtest.stage import subject
 from loadtest.stage.queues import Embedded, QueueProcess, client
 from loadtest.stage.stack import Stack
 from loadtest.stage.subject import AttackSubject
-from loadtest.stage.toxiproxy import Proxy, proxy
+from loadtest.stage.toxiproxy import Proxy
 from tests.harness.processes import alive, names
 from tests.harness.service import PASSWORD, USER, Service
 from tests.loadtest.attacks import ATTACK, attack, careless, environment, meta
@@ -49,20 +48,6 @@ def test_an_attack_leaves_its_results(tmp_path: Path) -> None:
     assert measured["used"]["cpu_s"] > 0
 
 
-@pytest.mark.slow
-def test_a_closed_loop_on_a_quarter_of_a_core(tmp_path: Path) -> None:
-    """--users, --budget and a flag of the service take effect."""
-    ended = attack(
-        "--users", "4", "--duration", "1s", "--budget", "capped", "--out", str(tmp_path), APP_SQS_BATCHES="2"
-    )
-    assert ended.returncode == 0, ended.stderr
-    measured = meta(tmp_path)
-    assert measured["load"]["users"] == 4
-    assert measured["flags"]["APP_SQS_BATCHES"] == "2"
-    assert measured["used"]["budget"] == "capped"
-    assert ("NOT CAPPED" in ended.stdout) is not measured["used"]["limited"]
-
-
 # The variables that docs/aws.md exports, and those of a rotation of passwords.
 EXPORTED = {
     "APP_SQS_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/123456789012/invoice-webhooks",
@@ -75,23 +60,6 @@ EXPORTED = {
     "APP_RELEASE": "v02_blocking",
     "AWS_DEFAULT_REGION": "eu-central-1",
 }
-
-
-@pytest.mark.slow
-def test_what_a_deployment_has_exported_does_not_reach_the_attack(tmp_path: Path) -> None:
-    """The stack's variables take precedence; only flags about how the service runs are used, and a line lists them."""
-    ended = attack(
-        *("--release", "v08_native_async", *SHORT, "--queue", "embedded", "--out", str(tmp_path)),
-        **EXPORTED,
-        APP_SQS_BATCHES="2",
-        APP_SQS_TIMEOUT="5",
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert meta(tmp_path)["flags"] == {"APP_SQS_BATCHES": "2", "APP_SQS_TIMEOUT": "5"}
-    ignored = ", ".join(sorted(name for name in EXPORTED if name.startswith("APP_")))
-    assert f"APP_ variables used: APP_SQS_BATCHES=2, APP_SQS_TIMEOUT=5; ignored: {ignored}\n" in ended.stderr
-    written = [file.read_bytes() for file in tmp_path.iterdir()]
-    assert not any(b"s3cret" in text for text in (*written, ended.stdout.encode(), ended.stderr.encode()))
 
 
 @pytest.mark.slow
@@ -120,17 +88,6 @@ def test_the_stack_takes_precedence() -> None:
     assert not any("PASSWORD" in name or "USERNAME" in name or "URL" in name for name in subject.INHERITED)
     seen = subject.environment(AttackSubject("s", [], dict.fromkeys(ours, "mine")), ours, 7)
     assert seen == subject.UNBOUNDED | ours | {"APP_PORT": "7"}
-
-
-def test_the_load_is_vegeta_s() -> None:
-    """Rate or users, durations and keep-alive are options of vegeta's command line."""
-    opened = Load(rate=7, duration_s=0.5, timeout_s=2, keepalive=False)
-    closed = Load(rate=0, duration_s=90, timeout_s=30, users=4)
-    for load, expected in (
-        (opened, "-rate 7/1s -keepalive=false -duration 0.5s -timeout 2s -output r"),
-        (closed, "-rate 0 -workers 4 -max-workers 4 -duration 90s -timeout 30s -output r"),
-    ):
-        assert " ".join(vegeta.command(load, "n", Path("r"), ("-lazy",))).endswith(f"-format json -lazy {expected}")
 
 
 @pytest.mark.parametrize("option", ["--url", "--queue-url", "--sqs-endpoint"])
@@ -237,83 +194,3 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, sig: signal.Signals) -> No
     assert running.returncode == 130
     assert "interrupted" in errors
     assert alive(children) == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        (("--release", "v99"), "--release=v99: allowed is v01_inline, "),
-        (("--duration", "5"), "'5': allowed is a duration such as 500ms, 5s or 4m"),
-        (("--duration", "0s"), "'0s': allowed is a duration above 0, such as 500ms, 5s or 4m"),
-        (("--sqs-latency", "0.4ms"), "'0.4ms': allowed are whole milliseconds, such as 8ms"),
-        (("--rate", "0"), "'0': allowed is a whole number of 1 or more"),
-        (("--budget", "huge"), "invalid choice: 'huge'"),
-        (("--url", "localhost:8000"), "argument --url: allowed is a URL that begins with http:// or https://"),
-        (("--queue-url", "http://q"), "--queue-url and --sqs-endpoint belong to --url"),
-        (("--url", "http://127.0.0.1:1", "--release", "v07"), "--release: the service at --url and its queue already"),
-        (("--url", "http://127.0.0.1:1", "--sqs-latency", "20ms"), "--sqs-latency: the service at --url"),
-        (("--url", "http://127.0.0.1:1", "--duration", "1s"), "Connection refused"),
-        (("--users", "10000000"), "open files"),
-        (("--users", "4", "--rate", "100"), "--rate and --users: allowed is one of them"),
-        (("--release", "v01_inline", "--plain"), "--plain: v01_inline has no queue"),
-        (("--toxic", "smoke:x=1", "--queue", "embedded"), "toxiproxy rejects"),
-        (("--toxic", "latency:latency=0.5"), "whole numbers except toxicity"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
-)
-def test_failures_are_one_line(arguments: tuple[str, ...], error: str, tmp_path: Path) -> None:
-    """The error is one line with the value and what is allowed, or with the reason. The exit code is 2."""
-    ended = attack(*arguments, "--out", str(tmp_path))
-    assert ended.returncode == 2
-    [line] = [line for line in ended.stderr.splitlines() if not line.startswith(("usage: ", " "))]
-    assert "error: " in line
-    assert error in line
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "reset_peer:timeout=100,toxicity=0.01",
-        "latency:latency=10,jitter=5",
-        "bandwidth:rate=100",
-        "slow_close:delay=10",
-        "timeout:timeout=100",
-        "slicer:average_size=100,size_variation=10,delay=10",
-        "limit_data:bytes=1000",
-    ],
-)
-def test_every_toxic(text: str) -> None:
-    """toxiproxy accepts each of its toxics as --toxic passes them on."""
-    with proxy("http://127.0.0.1:9", [options.toxic(text)]):
-        pass
-
-
-def test_help_needs_nothing(tmp_path: Path) -> None:
-    """--help needs no virtual environment and no tools, only the system's Python. With `.venv`, its Python is taken."""
-    for package in ("app", "loadtest"):
-        (tmp_path / package).symlink_to(ATTACK.parents[1] / package)
-    command, path = [str(tmp_path / "loadtest" / "attack.sh"), "--help"], {"PATH": "/usr/bin:/bin"}
-    ended = subprocess.run(command, env=path, capture_output=True, encoding="utf-8", check=False)
-    assert ended.returncode == 0, ended.stderr
-    assert all(action.option_strings[-1] in ended.stdout for action in options.parser()._actions)
-    (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    (tmp_path / ".venv" / "bin" / "python").symlink_to("/bin/echo")
-    ended = subprocess.run(command, env=path, capture_output=True, encoding="utf-8", check=True)
-    assert ended.stdout == "-m loadtest.attack --help\n"
-
-
-def test_what_is_missing_is_made(tmp_path: Path) -> None:
-    """attack.sh makes the environment, the queue, and the tools that are not on PATH. The Makefile provides Go."""
-    here, path = tmp_path / "loadtest", tmp_path / "bin"
-    here.mkdir()
-    path.mkdir()
-    (path / "dirname").symlink_to("/usr/bin/dirname")
-    for name, code in (("make", "echo $@; exit 3"), ("vegeta", "")):
-        (path / name).write_text(f"#!/bin/bash\n{code}\n", encoding="utf-8")
-        (path / name).chmod(0o755)
-    (here / "attack.sh").write_text(ATTACK.read_text(encoding="utf-8"), encoding="utf-8")
-    command = ["/bin/bash", str(here / "attack.sh")]
-    ended = subprocess.run(command, env={"PATH": str(path)}, capture_output=True, encoding="utf-8", check=False)
-    assert (ended.returncode, ended.stdout) == (3, "")
-    made = ".venv/local loadtest/sqs/bin/sqs loadtest/tools/bin/toxiproxy-server"
-    assert ended.stderr == f"--silent --directory {tmp_path} {made}\n"

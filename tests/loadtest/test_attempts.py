@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.settings import NEWEST
+from app.settings import Release
 from loadtest.fire.attempts import ATTEMPTS, undisturbed
 from loadtest.record.shapes import Measurement
 from loadtest.report import documents
@@ -17,7 +17,7 @@ BUSY = CALM | {"foreign_cores": FOREIGN_CORES + 0.1}  # other programs of the us
 
 def measured(conditions: dict[str, Any], *lost: str) -> Measurement:
     """A measurement under these conditions, in whose audit the events `lost` are missing."""
-    found = documents.newest("history")[0].of("published", NEWEST)[0].model_copy(deep=True)
+    found = documents.newest("history")[0].of("published", Release.V09_GROUP_COMMIT)[0].model_copy(deep=True)
     assert found.conditions is not None
     assert found.audit is not None
     found.audit.lost.extend(lost)

@@ -2,7 +2,7 @@
 
 from loadtest.fire.deliveries import ODD, deliveries
 from loadtest.fire.hostile import TWINS
-from local.usage import SeededBillable
+from local.usage_events import SeededBillable
 
 
 def test_two_events_of_one_id_are_among_them() -> None:

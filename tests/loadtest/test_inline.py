@@ -6,16 +6,14 @@ import httpx
 import pytest
 
 from app.settings import Release
-from loadtest.fire.audit import audit
+from loadtest.fire.attack_measurement import measure
 from loadtest.fire.behind import behind
-from loadtest.fire.invoices import Invoices, seeded
-from loadtest.fire.measure import measure
+from loadtest.fire.invoice_bodies import Invoices, seeded
+from loadtest.fire.queue_audit import audit
 from loadtest.interleaved import closed_loop
-from loadtest.record.comparison import Comparison, Run
 from loadtest.record.shapes import Load, Measurement
-from loadtest.report import captions, tables
 from loadtest.stage import subject
-from loadtest.stage.billing import CALL_LATENCY_S, TABLE_LATENCY_S, BillingStack, open_billing
+from loadtest.stage.billing_stage import CALL_LATENCY_S, TABLE_LATENCY_S, BillingStack, open_billing
 
 V01 = subject.release(Release.V01_INLINE)
 
@@ -58,25 +56,6 @@ def test_a_charge_too_many_fails_the_audit(stack: BillingStack) -> None:
     invoices.wait(lambda received: True)
     found = audit(traffic.sent, [first, second], invoices.received)
     assert (found.lost, found.altered, found.holds) == (sorted([first, second]), 1, False)
-
-
-@pytest.mark.slow
-def test_it_stands_in_the_report(measured: Measurement) -> None:
-    """The report has the published figure beside the measured one, and the conditions."""
-    runs = [Run(kind="published", repeat=0, measurement=measured)]
-    environment = {"commit": "1234567", "started": "2026-11-22T12:00:00", "machine": {}, "tools": {}}
-    history = Comparison.model_validate(
-        {"title": "history", "command": "-", "environment": environment, "repeats": 1, "runs": runs}
-    )
-    assert "| v01_inline | 30 % | 100.0 % |" in tables.published(history).replace(" (DOUBTFUL: 1 of 1)", "")
-    assert tables.inline_short(history, "v01_inline").startswith("100 %, ")
-    assert tables.inline_short(history.model_copy(update={"runs": []}), "v01_inline") == tables.NOT_YET
-    assert captions.behind(history) == {}
-    said = captions.of_inline(history)
-    assert "8 ms of added latency" in said
-    assert "150 ms for a call (an assumption) and 3,500 calls a minute." in said
-    assert "v01 was sent 4 webhooks, 4 a second." in said
-    assert "that got no 200" not in said
 
 
 def _bill_wrongly(stack: BillingStack, body: bytes) -> None:

@@ -102,19 +102,6 @@ def test_every_subject_has_a_budget() -> None:
         assert set(budget) == set(SUBJECTS), version
 
 
-def test_without_valgrind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The error names Debian's package."""
-    monkeypatch.setenv("PATH", str(tmp_path))
-    ended = CliRunner().invoke(main, ["--only", FLOOR])
-    assert (ended.exit_code, "apt install valgrind" in ended.output) == (2, True)
-
-
-def test_an_unknown_subject() -> None:
-    """The error lists the subjects."""
-    ended = CliRunner().invoke(main, ["--only", "v08"])
-    assert (ended.exit_code, f"allowed is {FLOOR}, v09_group_commit" in ended.output) == (2, True)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_webhooks_are_served_in_one_process(subject: str, tmp_path: Path) -> None:

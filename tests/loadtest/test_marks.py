@@ -70,13 +70,8 @@ def test_a_failed_audit_is_marked() -> None:
 
 def test_the_doubts_of_a_worker_are_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """They are the caption's last sentence."""
-    (file,) = documents._whole("worker")
-    copy = tmp_path / file.name
-    copy.write_text(
-        file.read_text(encoding="utf-8").replace('"doubts": []', '"doubts": ["the processor was slow"]'),
-        encoding="utf-8",
-    )
-    monkeypatch.setattr(documents, "_whole", lambda kind: [copy])
+    worker = documents.newest_worker().model_copy(update={"doubts": ["the processor was slow"]})
+    monkeypatch.setattr(documents, "newest_worker", lambda: worker)
     assert documents.worker().endswith(" DOUBTFUL: the processor was slow.")
 
 
@@ -84,10 +79,10 @@ def test_what_was_not_measured_is_a_dash() -> None:
     """Linux reports no peak of memory before 5.19. A release without a 200 has no CPU for each."""
     history = changed("history", forget)
     bench = documents.newest("bench")[0]
-    made = [tables.published(history), tables.saturated(history), overview.overview(history, bench)]
+    made = [tables.published(history), overview.overview(history, bench)]
     assert "nan" not in "".join(made)
     rows = [line for table in made for line in table.splitlines() if line.startswith(f"| {RELEASE}")]
-    assert [row.count("| – ") for row in rows] == [2, 2, 1]  # CPU and memory; the overview has the CPU of `bench`
+    assert [row.count("| – ") for row in rows] == [2, 1]  # CPU and memory; the overview has the CPU of `bench`
 
 
 def test_a_single_attack_has_no_interval() -> None:
@@ -96,3 +91,12 @@ def test_a_single_attack_has_no_interval() -> None:
         line for line in tables.calibrated(documents.newest("calibrated")[0]).splitlines() if "sustained" in line
     ]
     assert ["(" in line for line in sustained] == [False]
+
+
+def test_a_caption_has_openssl_if_the_result_has_it() -> None:
+    """Results have it since 555ed653."""
+    where = documents.newest("bench")[0].environment
+    machine = {name: value for name, value in where.machine.items() if name != "openssl"}
+    assert "OpenSSL" not in captions.where(where.model_copy(update={"machine": machine}))
+    newer = where.model_copy(update={"machine": machine | {"openssl": "3.0.19"}})
+    assert captions.where(newer).endswith(", OpenSSL 3.0.19")

@@ -1,5 +1,6 @@
 """Runs with other parameters than a document's: where they are written, and what they compare."""
 
+import json
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -9,21 +10,16 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from app.settings import NEWEST, Release
 from lab.cli.measure import measure
-from loadtest import bench, calibrated, calls, duet, interleaved, outage, outcome, overload, shares
-from loadtest.fire.conditions import Observer
+from loadtest import bench, calibrated, interleaved, outage, outcome, overload
 from loadtest.fire.vegeta import Hit
-from loadtest.record import folders
+from loadtest.record import folders, index
 from loadtest.record.comparison import Comparison, Environment, Run
 from loadtest.record.shapes import Latencies, Load, Measurement
-from loadtest.record.shares import Shares
 from loadtest.report import documents
-from loadtest.report import overload as overload_table
-from loadtest.report import shares as shares_table
+from loadtest.report import overload_report as overload_table
 from loadtest.stage.checkout import Checkout
 from loadtest.stage.subject import AttackSubject
-from local.machine import Busy
 
 WHERE = Environment(commit="abcdef0", started="2026-11-27T12:00:00+00:00", machine={}, tools={})
 
@@ -66,14 +62,11 @@ def test_a_given_parameter_is_no_calibration(
     ("command", "arguments"),
     [
         (bench.main, ("--against", "HEAD", "--seconds", "1")),
-        (calls.main, ("--repeats", "1")),
-        (calls.main, ("--seconds", "1")),
         (measure, ("--only", "tips", "--repeats", "2")),
         (measure, ("--only", "workers", "--scale", "0.001")),
         (outage.main, ("--rate", "100")),
         (outage.main, ("--seconds", "5")),
         (overload.main, ("--seconds", "5")),
-        (shares.main, ("--seconds", "5")),
     ],
 )
 def test_less_than_the_defaults_is_a_trial_run(
@@ -88,62 +81,9 @@ def test_less_than_the_defaults_is_a_trial_run(
 
     monkeypatch.setattr(folders, "comparison", comparison)
     monkeypatch.setattr(bench, "checkout", lambda commit: nullcontext(Checkout(commit, Path(), Path())))
-    for module, name in ((outage, "outage"), (shares, "of")):
-        monkeypatch.setattr(module, name, lambda *arguments: MagicMock(conditions=None))
-    monkeypatch.setattr(shares_table, "table", lambda done: "")
+    monkeypatch.setattr(outage, "outage", lambda *arguments: MagicMock(conditions=None))
     _run(command, *arguments)
     assert written == [True]
-
-
-@pytest.mark.parametrize(("contained", "doubted"), [(False, True), (True, False)])
-def test_a_service_in_a_container(contained: bool, doubted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The service is one of the other processes, so what they use is not counted."""
-    observer = Observer()
-    monkeypatch.setattr(observer, "_machine", MagicMock(busy=Busy(1.0, 0.0, 1.0)))
-    monkeypatch.setattr(observer, "_queue", MagicMock(cores=0.0, ping_ms=None, doubts=list))
-    found = observer.conditions(Load(rate=0, duration_s=1, timeout_s=1, users=1), [], contained=contained)
-    assert (found.foreign_cores is not None, bool(found.doubts)) == (doubted, doubted)
-
-
-@pytest.mark.parametrize(
-    ("release", "named"),
-    [(NEWEST, "2026-11-27-abcdef0"), (Release.V09_GROUP_COMMIT, "2026-11-27-abcdef0-quick")],
-)
-def test_the_shares_of_an_older_release(release: Release, named: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """RESULTS.md has those of the newest release."""
-    files: list[Path] = []
-    done = Shares(
-        environment=WHERE, command="", release=release, cpu_ms=1, per_second=1, samples=1, stages={"parse": 1}
-    )
-    monkeypatch.setattr(shares, "of", lambda release, seconds: done)
-    monkeypatch.setattr(folders, "write", lambda file, result: files.append(file))
-    assert CliRunner().invoke(shares.main, ["--release", release.value]).exit_code == 0
-    assert [file.parent.name for file in files] == [named]
-
-
-def test_the_command_names_the_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command line would not repeat the run without the variables."""
-    monkeypatch.setattr("sys.argv", ["loadtest", "bench"])
-    monkeypatch.setenv("APP_SQS_MAX_CONNECTIONS", "200")
-    monkeypatch.setenv("APP_SQS_QUEUE_URL", "https://sqs")
-    assert interleaved.called() == "APP_SQS_MAX_CONNECTIONS=200 python -m loadtest bench"
-
-
-def test_the_default_number_of_calls_is_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A number in the environment does not change it."""
-    compared: list[tuple[AttackSubject, AttackSubject]] = []
-
-    def run(title: str, *, pairs: list[tuple[AttackSubject, AttackSubject]], **more: Any) -> None:
-        compared.extend(pairs)
-        raise _Stop
-
-    monkeypatch.setattr(interleaved, "environment", lambda: WHERE)
-    monkeypatch.setattr(duet, "run", run)
-    monkeypatch.setenv("APP_SQS_BATCHES", "7")
-    _run(calls.main)
-    assert {subject.name.split()[0] for pair in compared for subject in pair} == {"1", "2", "4", "8", "16"}
-    for subject in (subject for pair in compared for subject in pair):
-        assert subject.flags["APP_SQS_BATCHES"] == subject.name.split()[0]
 
 
 class _Overload(overload.Overload):
@@ -204,8 +144,10 @@ def test_doubts_of_the_fit_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 @pytest.mark.parametrize("end", folders.UNPUBLISHED)
 def test_what_documents_leave_out(end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only a complete run on a known commit is published."""
-    for name in ("2026-11-26-abcdef0", f"2026-11-27-abcdef0{end}"):
+    monkeypatch.setattr(folders, "RESULTS", tmp_path)
+    for day, name in (("26", "2026-11-26-abcdef0"), ("27", f"2026-11-27-abcdef0{end}")):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "bench.json").touch()
-    monkeypatch.setattr(documents, "RESULTS", tmp_path)
-    assert [file.parent.name for file in documents._whole("bench")] == ["2026-11-26-abcdef0"]
+        where = WHERE.model_copy(update={"started": f"2026-11-{day}T12:00:00+00:00"})
+        result = {"command": "bench", "environment": where.model_dump()}
+        (tmp_path / name / "bench.json").write_text(json.dumps(result), encoding="utf-8")
+    assert index.scan().parts["bench"].folder == "2026-11-26-abcdef0"

@@ -1,6 +1,6 @@
 """Medians, intervals and ratios of repeats."""
 
-from loadtest.record.estimate import MedianEstimate, estimate, ratio
+from loadtest.record.price_estimate import MedianEstimate, estimate, ratio
 
 
 def test_few_repeats_give_their_range() -> None:
@@ -12,7 +12,7 @@ def test_few_repeats_give_their_range() -> None:
 
 
 def test_many_repeats_narrow_it() -> None:
-    """Of nine values, one is left out on each side (96 %), of twelve, two (96 %), and of five, none."""
+    """The interval leaves out one of nine values on each side (96 %), two of twelve (96 %), and none of five."""
     assert estimate([float(value) for value in range(9)]) == MedianEstimate(4, 1, 7)
     assert estimate([float(value) for value in range(12)]) == MedianEstimate(5.5, 2, 9)
     assert estimate([float(value) for value in range(8)]) == MedianEstimate(3.5, 0, 7)
@@ -22,3 +22,4 @@ def test_many_repeats_narrow_it() -> None:
 def test_ratios_are_of_the_same_round() -> None:
     """A slow minute that affects both does not change their ratio."""
     assert ratio([2.0, 20.0, 4.0], [1.0, 10.0, 2.0]) == MedianEstimate(2.0, 2.0, 2.0)
+    assert ratio([2.0, 20.0], [1.0, 10.0, 99.0]) == MedianEstimate(2.0, 2.0, 2.0)
