@@ -21,10 +21,10 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from app.errors import LabUnavailable
-from lab.application.pools import BlockingPool, NativePool, both
-from lab.application.users import FILL_IT
-from lab.settings import LabSettings
+from lab.application.connection_pools import BlockingPool, NativePool, both
+from lab.application.lab_problems import LabUnavailable
+from lab.application.user_rows import FILL_IT
+from lab.lab_settings import LabSettings
 
 router = APIRouter()
 _SELECT = "SELECT id, name, email, created_at FROM users WHERE id = %s"

@@ -24,7 +24,7 @@ import requests
 from fastapi import APIRouter, Body, Query, Request
 from pydantic import BaseModel
 
-from lab.application.upstream import Upstream, opened
+from lab.application.upstream_client import Upstream, opened
 
 __all__ = ["opened", "router"]
 

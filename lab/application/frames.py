@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.rows import dict_row
 
-from lab.application.pools import BlockingPool, NativePool
+from lab.application.connection_pools import BlockingPool, NativePool
 
 if TYPE_CHECKING:
     import polars as pl

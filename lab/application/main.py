@@ -7,12 +7,11 @@ from typing import Any
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 
-from app.errors import LabUnavailable
 from lab.application import blocking, database, do_nothing, orders, outbound, three_tasks, tips
-from lab.application.middleware import add_middleware
-from lab.application.problems import unavailable
-from lab.application.threads import CountThreads
-from lab.settings import LabSettings, load_lab_settings
+from lab.application.counted_threads import CountThreads
+from lab.application.lab_middleware import add_middleware
+from lab.application.lab_problems import LabUnavailable, unavailable
+from lab.lab_settings import LabSettings, load_lab_settings
 from profiles.instruments.overhead import Overhead
 
 EXPERIMENTS = (do_nothing, tips, three_tasks, outbound, blocking, database, orders)

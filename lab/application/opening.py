@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from lab.settings import LabSettings
+from lab.lab_settings import LabSettings
 
 
 @asynccontextmanager

@@ -29,14 +29,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
-from app.errors import LabUnavailable
+from lab.application.connection_pools import STATEMENT_SECONDS, BlockingPool, NativePool, both
 from lab.application.fibonacci import fibonacci
 from lab.application.frames import ORDERS, PRODUCTS, blocking_frame, native_frame
-from lab.application.pools import STATEMENT_SECONDS, BlockingPool, NativePool, both
+from lab.application.lab_problems import LabUnavailable
 from lab.application.processes import Processes, processes
 from lab.application.turns import Turns
-from lab.application.users import UserId
-from lab.settings import LabSettings
+from lab.application.user_rows import UserId
+from lab.lab_settings import LabSettings
 
 if TYPE_CHECKING:
     import polars as pl

@@ -29,8 +29,8 @@ import httpx
 from fastapi import APIRouter, Request
 
 from lab.application.parameters import Milliseconds
-from lab.application.upstream import opened as opened_upstream
-from lab.settings import LabSettings
+from lab.application.upstream_client import opened as opened_upstream
+from lab.lab_settings import LabSettings
 
 Which = Literal["new", "shared"]
 # httpx bounds a client at 100 connections: of 500 users, 400 would wait in the pool for somebody else's second. And it

@@ -9,10 +9,10 @@ from multiprocessing import get_context
 
 from anyio import to_thread
 
-from app.errors import LabUnavailable
 from lab.application.fibonacci import fibonacci, prepare
+from lab.application.lab_problems import LabUnavailable
 from lab.application.turns import Turns
-from lab.settings import LabSettings
+from lab.lab_settings import LabSettings
 
 # One that computes and one that is next, so that no process waits for the event loop in between.
 _TURNS_OF_A_PROCESS = 2

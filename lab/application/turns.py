@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from app.errors import LabUnavailable
+from lab.application.lab_problems import LabUnavailable
 
 
 class Turns:

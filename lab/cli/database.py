@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from app.errors import ConfigurationError
 from app.terminal import is_dumb
-from lab.settings import load_lab_settings
+from lab.lab_settings import load_lab_settings
 
 if TYPE_CHECKING:
     from click._termui_impl import ProgressBar

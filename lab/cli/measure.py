@@ -2,9 +2,9 @@
 
 Each endpoint gets a closed loop; those of the appendix also get the published open loop. Repeats are interleaved. The
 appendix's closed loops and the tips' duets run on a quarter of a core. Other endpoints get more CPU, and share the
-machine with the load generator, a slow upstream and Postgres. The command writes lab.json and lab.html for the studies,
-questions.json for the questions, and pictures, to loadtest/results/<date>-<commit>. With --only, it replaces only the
-results of the named studies and questions. A full run takes more than an hour.
+machine with the load generator, a slow upstream and Postgres. The command writes lab.json for the studies,
+questions.json for the questions, lab.html for both, and pictures, to loadtest/results/<date>-<commit>. With --only, it
+replaces only the results of the named studies and questions. A full run takes more than an hour.
 """
 
 from pathlib import Path
@@ -12,10 +12,10 @@ from pathlib import Path
 import click
 
 from lab.measurement.ask import ask
+from lab.measurement.case_run import QUICK_SCALE, SCALE, Plan, run
 from lab.measurement.questions import QUESTIONS
-from lab.measurement.run import QUICK_SCALE, SCALE, Plan, run
 from lab.measurement.studies import STUDIES
-from lab.report import answers, pictures, tables
+from lab.report import lab_answers, lab_documents, lab_pictures, lab_tables
 from loadtest.failures import exit_on_failure
 from loadtest.record import folders, meta
 from loadtest.record.comparison import Environment
@@ -48,13 +48,13 @@ def measure(only: tuple[str, ...], quick: bool, repeats: int | None, scale: floa
 
 def _measure(names: list[str], plan: Plan, out: Path, where: Environment) -> None:
     lab = run(names, plan, out / "lab.json", where)
-    pictures.write(lab, out)
+    lab_pictures.write(*lab_documents.read(out))
     measured = [study for study in lab.studies if study.name in names]
-    click.echo("\n\n".join([*map(tables.study, measured), str(out / "lab.html")]))
+    click.echo("\n\n".join([*map(lab_tables.study, measured), str(out / "lab.html")]))
 
 
 def _ask(names: list[str], plan: Plan, out: Path, where: Environment) -> None:
     found = ask(names, plan, out / "questions.json", where)
-    pictures.write_answers(found, out)
+    lab_pictures.write(*lab_documents.read(out))
     measured = [answer for answer in found.answers if answer.name in names]
-    click.echo("\n\n".join([*map(answers.answer, measured), str(out / "questions.json")]))
+    click.echo("\n\n".join([*map(lab_answers.answer, measured), str(out / "lab.html")]))

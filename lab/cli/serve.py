@@ -10,7 +10,7 @@ from app.errors import ConfigurationError
 from app.settings.text import listing
 from lab.cli.database import check_options, ctrl_c, scale_option, setup, throw_away_postgres
 from lab.cli.database import postgres as postgres_command
-from lab.settings import LabSettings, load_lab_settings
+from lab.lab_settings import LabSettings, load_lab_settings
 
 # Packages of the dependency group `dev`, which no deployment has.
 PACKAGES = ("httpx", "polars", "psycopg", "psycopg_pool", "requests")
@@ -83,7 +83,7 @@ def _start_upstream(stack: ExitStack) -> None:
 
 
 def _serve(settings: LabSettings) -> None:
-    from lab.application.serve import serve  # not imported by the subcommands
+    from lab.application.lab_server import serve  # not imported by the subcommands
 
     serve(settings, lambda url: click.echo(f"Listening on {url}"))
 

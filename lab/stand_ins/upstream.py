@@ -18,7 +18,7 @@ import uvicorn
 from app import open_files
 from app.errors import ConfigurationError
 from local import child
-from local.guard import SameOriginGuard
+from local.local_guard import SameOriginGuard
 from local.ports import listen
 
 MOST_MS = 10_000

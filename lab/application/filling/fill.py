@@ -9,8 +9,8 @@ from psycopg import Connection, sql
 from psycopg.conninfo import conninfo_to_dict
 
 from app.errors import ConfigurationError
-from lab.application.filling.rows import RowCounts, lines, scaled
-from lab.application.filling.schema import FINISHES, TABLES
+from lab.application.filling.filled_rows import RowCounts, lines, scaled
+from lab.application.filling.filled_schema import FINISHES, TABLES
 
 CHUNK = 20_000  # rows between two calls of `progress`: some 0.1 s
 _CONNECT_SECONDS = 10

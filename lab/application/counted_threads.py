@@ -1,4 +1,4 @@
-"""How many threads a process uses for its requests, as study 2 recorded them for each of its tests."""
+"""Counts how many threads a process uses for its requests, as study 2 recorded them for each of its tests."""
 
 import threading
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from app import open_files
 from app.errors import ConfigurationError
 from app.settings.text import http_url
-from lab.settings import LabSettings
+from lab.lab_settings import LabSettings
 from local import child
 from local.ports import START_SECONDS, free_port
 from local.readiness import wait_until_ready

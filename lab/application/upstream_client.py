@@ -10,8 +10,8 @@ import aiohttp
 import httpx
 import requests
 
-from app.errors import LabUnavailable
-from lab.settings import LabSettings
+from lab.application.lab_problems import LabUnavailable
+from lab.lab_settings import LabSettings
 
 _FAILURES = (
     *(httpx.HTTPError, httpx.InvalidURL, requests.RequestException, aiohttp.ClientError),

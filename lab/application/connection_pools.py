@@ -14,9 +14,9 @@ from anyio import to_thread
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout, TooManyRequests
 
-from app.errors import LabUnavailable
-from lab.application.users import FILL_IT, HIGHEST, highest, pick
-from lab.settings import LabSettings
+from lab.application.lab_problems import LabUnavailable
+from lab.application.user_rows import FILL_IT, HIGHEST, highest, pick
+from lab.lab_settings import LabSettings
 
 STATEMENT_SECONDS = 10
 _CONNECT_SECONDS = 5

@@ -20,7 +20,7 @@ _FIFTH = 5
 
 
 class RowCounts(NamedTuple):
-    """How many rows each table has, in the order of their filling; by default the study's."""
+    """Says how many rows each table has, in the order of their filling; by default the study's."""
 
     users: int = 1_000_000
     products: int = 100_000

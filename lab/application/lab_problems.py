@@ -6,6 +6,10 @@ from starlette.responses import JSONResponse
 RETRY_SECONDS = "1"
 
 
+class LabUnavailable(Exception):
+    """An experiment of the lab cannot run now. `str(error)` says why, and in most cases what to do."""
+
+
 async def unavailable(request: Request, error: Exception) -> JSONResponse:
     """Answers 503 with the error's text."""
     content = {"type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": str(error)}

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import Query
 from fastapi.exceptions import RequestValidationError
 
-from app.errors import LabUnavailable
+from lab.application.lab_problems import LabUnavailable
 
 FILL_IT = "fill the database of APP_LAB_DATABASE_URL: `python -m lab setup`"
 HIGHEST = "SELECT max(id) FROM users"  # their numbers have no gaps
