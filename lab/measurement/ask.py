@@ -6,11 +6,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from app import open_files
-from lab.measurement.answers import Answer, Answers, CaseRun
 from lab.measurement.beside import Beside, open_beside
+from lab.measurement.case_run import Plan
+from lab.measurement.expected_answers import Answer, Answers, CaseRun
 from lab.measurement.question import Case, NotHere
 from lab.measurement.questions import QUESTIONS
-from lab.measurement.run import Plan
 from lab.measurement.stage import Stage
 from loadtest.fire import progress
 from loadtest.record import folders

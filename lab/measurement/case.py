@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from lab.measurement.beside import lab
-from lab.measurement.target import Target, event
+from lab.measurement.case_target import Target, event
 from loadtest.record.shapes import Load
 from loadtest.stage.subject import AttackSubject
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from lab.measurement import endpoint
 from lab.measurement.beside import Beside
 from lab.measurement.case import EndpointCase, users
-from lab.measurement.record import CaseRepeat
+from lab.measurement.case_record import CaseRepeat
 from loadtest import duet
 from loadtest.record.comparison import Run
 from loadtest.record.shapes import Load, Measurement

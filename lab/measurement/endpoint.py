@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from lab.measurement.beside import Beside
 from lab.measurement.case import EndpointCase, users
-from lab.measurement.record import Cores, Threads
-from lab.measurement.target import Target
-from lab.measurement.usage import Usage
+from lab.measurement.case_record import Cores, Threads
+from lab.measurement.case_target import Target
+from lab.measurement.case_usage import Usage
 from loadtest.fire import vegeta
 from loadtest.fire.precheck import PreCheckFailed
 from loadtest.fire.used import used_of
@@ -31,7 +31,7 @@ WARM_UP_USERS = 16
 
 
 class Measured(NamedTuple):
-    """See `lab.measurement.record.CaseRepeat`."""
+    """See `lab.measurement.case_record.CaseRepeat`."""
 
     measurement: Measurement
     threads: Threads

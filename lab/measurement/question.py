@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from lab.measurement.answers import Claim, Figures
+from lab.measurement.expected_answers import Claim, Figures
 from lab.measurement.stage import Stage
 
 Case = Callable[[Stage], Figures]  # raises NotHere

@@ -1,26 +1,26 @@
-"""What is done to each of lab/questions, and what is claimed: one file for each question."""
+"""Says what is done to each of lab/questions, and what is claimed: one file for each question."""
 
 from lab.measurement.question import Question
 from lab.measurement.questions import (
-    background_tasks,
-    deadlock,
-    def_or_async_def,
-    disconnect,
-    large_responses,
-    memory,
-    observing,
-    python_and_server,
-    workers,
+    background_tasks_cases,
+    deadlock_cases,
+    def_or_async_def_cases,
+    disconnect_cases,
+    large_responses_cases,
+    memory_cases,
+    observing_cases,
+    python_and_server_cases,
+    workers_cases,
 )
 
 QUESTIONS: dict[str, Question] = {
-    "def_or_async_def": def_or_async_def.QUESTION,
-    "deadlock": deadlock.QUESTION,
-    "disconnect": disconnect.QUESTION,
-    "background_tasks": background_tasks.QUESTION,
-    "workers": workers.QUESTION,
-    "memory": memory.QUESTION,
-    "large_responses": large_responses.QUESTION,
-    "observing": observing.QUESTION,
-    "python_and_server": python_and_server.QUESTION,
+    "def_or_async_def": def_or_async_def_cases.QUESTION,
+    "deadlock": deadlock_cases.QUESTION,
+    "disconnect": disconnect_cases.QUESTION,
+    "background_tasks": background_tasks_cases.QUESTION,
+    "workers": workers_cases.QUESTION,
+    "memory": memory_cases.QUESTION,
+    "large_responses": large_responses_cases.QUESTION,
+    "observing": observing_cases.QUESTION,
+    "python_and_server": python_and_server_cases.QUESTION,
 }

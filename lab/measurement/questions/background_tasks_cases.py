@@ -7,10 +7,10 @@ import aiohttp
 import psycopg
 import uvloop
 
-from lab.measurement.answers import Claim, Figures, Ratio
+from lab.measurement.case_users import crowd
+from lab.measurement.expected_answers import Claim, Figures, Ratio
 from lab.measurement.question import Question
 from lab.measurement.stage import Stage, uvicorn
-from lab.measurement.users import crowd
 from lab.questions.background_tasks import DONE
 
 TASK_MS = 200
@@ -68,7 +68,7 @@ async def _jobs_done(stage: Stage) -> int:
 QUESTION = Question(
     title="BackgroundTasks: whom they block, and what a restart leaves of them",
     asked="fastapi#404, #1313, #1355 and #3824, starlette#2972",
-    here=f"{TASKS} tasks of {TASK_MS} ms beside four users for 2 s; and SIGTERM while 40 tasks of 0.05 to 2 s run",
+    here=f"{TASKS} tasks of {TASK_MS} ms with four users for 2 s; and SIGTERM while 40 tasks of 0.05 to 2 s run",
     figure=OTHERS,
     database=True,
     cases={
@@ -91,11 +91,11 @@ QUESTION = Question(
     ),
     claims=(
         Claim(
-            "another request beside an `async def` task: one that blocks ÷ one that awaits",
+            "another request during an `async def` task: one that blocks ÷ one that awaits",
             Ratio(OTHERS, "an async def that blocks, beside async def", "an async def that awaits, beside async def"),
         ),
         Claim(
-            "another `def` request beside `def` tasks: in the 40 threads of all ÷ in ten of their own",
+            "another `def` request during `def` tasks: in the 40 threads of all ÷ in ten of their own",
             Ratio(OTHERS, "a def, beside def", "threads of its own, beside def"),
             only_if="the other request needs a thread, too",
             unless=Ratio(OTHERS, "a def, beside async def", "an async def that awaits, beside async def"),

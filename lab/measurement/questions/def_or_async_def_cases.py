@@ -3,10 +3,10 @@
 from functools import partial
 from itertools import product
 
-from lab.measurement.answers import Claim, Figures, Ratio
+from lab.measurement.case_users import watch
+from lab.measurement.expected_answers import Claim, Figures, Ratio
 from lab.measurement.question import Question
 from lab.measurement.stage import Stage, uvicorn
-from lab.measurement.users import watch
 from lab.questions.def_or_async_def import WAIT_MS
 
 USERS, SECONDS = 100, 4

@@ -59,7 +59,7 @@ class Ratio(NamedTuple):
 class Claim(NamedTuple):
     """A statement that users make: `ratio` is more (or less) than one. The text begins with the divided values.
 
-    `unless`: the same without the condition `only_if`. If the ratio is then near one, the claim holds only under it.
+    `only_if`: the claim's condition. `unless`: the ratio without this condition, for comparison.
     """
 
     text: str

@@ -11,10 +11,10 @@ from pathlib import Path
 import uvloop
 
 from asgi_doctor.cgroup import Throttling, cpu_stat, throttling
-from lab.measurement.answers import Claim, Figures, Ratio
+from lab.measurement.case_users import crowd
+from lab.measurement.expected_answers import Claim, Figures, Ratio
 from lab.measurement.question import Question
 from lab.measurement.stage import Served, Stage, uvicorn
-from lab.measurement.users import crowd
 from loadtest.stage.tree import tree
 
 USERS, SECONDS = 16, 4
@@ -74,8 +74,8 @@ ONE, UVICORN, GUNICORNS, PODS = "one process", "uvicorn --workers 4", "gunicorn 
 QUESTION = Question(
     title="Four workers on one CPU, and four quarters of a CPU",
     asked="fastapi#1484, #1727 and #2227, uvicorn#303",
-    here=f"{USERS} users, each request computes for 2 to 5 ms; then, calm, {CALM_USERS} users with pauses, and requests"
-    " that are 11 times as long; a limit of one CPU in all",
+    here=f"{USERS} users, each request computes for 2 to 5 ms; then, without saturation, {CALM_USERS} users with"
+    " pauses, and requests that are 11 times as long; a limit of one CPU in all",
     figure=P50,
     cases={
         ONE: partial(_measured, start=_one),
@@ -87,7 +87,7 @@ QUESTION = Question(
         Claim("answers a second: four workers of uvicorn ÷ one process", Ratio(ANSWERS, UVICORN, ONE)),
         Claim("answers a second: four workers of gunicorn ÷ one process", Ratio(ANSWERS, GUNICORNS, ONE)),
         Claim("memory: four workers of uvicorn ÷ one process", Ratio(MEMORY, UVICORN, ONE)),
-        Claim("median of a long request, calm: four quarters of a CPU ÷ one CPU", Ratio(P50, PODS, ONE)),
+        Claim("median of a long request, unsaturated: four quarters of a CPU ÷ one CPU", Ratio(P50, PODS, ONE)),
         Claim("requests that a kill cuts off: one process ÷ four quarters", Ratio(CUT, ONE, PODS)),
     ),
 )

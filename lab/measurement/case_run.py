@@ -11,14 +11,14 @@ from lab.application.filling.fill import fill, steps
 from lab.measurement import duets, endpoint
 from lab.measurement.beside import Beside, open_beside
 from lab.measurement.case import EndpointCase
-from lab.measurement.record import CaseRepeat, LabResults, Study
+from lab.measurement.case_record import CaseRepeat, LabResults, Study
 from lab.measurement.studies import STUDIES
 from loadtest.fire import progress
 from loadtest.fire.attempts import undisturbed
 from loadtest.record import folders
 from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Load
-from loadtest.stage.open_files import raise_limit
+from loadtest.stage.file_limits import raise_limit
 
 SCALE, QUICK_SCALE = 0.01, 0.001
 QUICK_SECONDS = 1.0

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import psutil
 
 from lab.measurement.beside import Beside
-from lab.measurement.record import Cores, Threads
+from lab.measurement.case_record import Cores, Threads
 from loadtest.stage.budget import Budget
 from loadtest.stage.subject import Running
 from loadtest.stage.tree import cpu_seconds, tree

@@ -1,13 +1,13 @@
-"""What a load leaves in memory, what the garbage collector frees of it, and what the system gets back."""
+"""Measures what a load leaves in memory, what the garbage collector frees of it, and what the system gets back."""
 
 import http.client
 from functools import partial
 from urllib.parse import urlsplit
 
-from lab.measurement.answers import Claim, Figures, Ratio
+from lab.measurement.case_users import watch
+from lab.measurement.expected_answers import Claim, Figures, Ratio
 from lab.measurement.question import Question
 from lab.measurement.stage import MIB, Served, Stage, uvicorn
-from lab.measurement.users import watch
 from loadtest.stage.tree import tree
 
 USERS, SECONDS = 40, 3

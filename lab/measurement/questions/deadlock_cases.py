@@ -3,10 +3,10 @@
 from functools import partial
 from time import sleep
 
-from lab.measurement.answers import Claim, Figures, Ratio
+from lab.measurement.case_users import watch
+from lab.measurement.expected_answers import Claim, Figures, Ratio
 from lab.measurement.question import Question
 from lab.measurement.stage import Stage, uvicorn
-from lab.measurement.users import watch
 
 WARM_UP_S, SECONDS = 0.5, 2  # all repeats together take less than two minutes
 FEW, MANY = 40, 100  # 40 threads and ten connections: fifty can wait for each other

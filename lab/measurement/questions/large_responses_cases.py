@@ -7,10 +7,10 @@ from time import monotonic
 import httpx
 import uvloop
 
-from lab.measurement.answers import Claim, Figures, Ratio
+from lab.measurement.case_users import crowd
+from lab.measurement.expected_answers import Claim, Figures, Ratio
 from lab.measurement.question import Question
 from lab.measurement.stage import Served, Stage, uvicorn
-from lab.measurement.users import crowd
 
 SECONDS = 3
 SIZES = {"10 kB": 66, "1 MB": 6500, "10 MB": 62_500}  # rows
@@ -57,7 +57,7 @@ def _ratio(figure: str, over: str, under: str, size: str = "1 MB") -> Ratio:
 QUESTION = Question(
     title="Large responses, and everybody else",
     asked="fastapi#360 and #1359, PR #2615, airflow#59082",
-    here=f"one client that fetches rows, for {SECONDS} s, beside four that fetch a word each 10 ms in half of the time",
+    here=f"one client that fetches rows, for {SECONDS} s, and four that fetch a word each 10 ms in half of the time",
     figure=OTHERS,
     cases={
         f"{way}, {size}": partial(_measured, path=path, rows=rows)
@@ -69,13 +69,13 @@ QUESTION = Question(
         Claim("CPU of 1 MB: a return type ÷ bytes", _ratio(CPU, "return type", "bytes")),
         Claim("CPU of 1 MB: a return type ÷ a JSONResponse", _ratio(CPU, "return type", "JSONResponse")),
         Claim(
-            "another request's p99: beside 10 MB by a return type ÷ beside a stream of 10 MB",
+            "another request's p99: during 10 MB by a return type ÷ during a stream of 10 MB",
             _ratio(OTHERS, "return type", "stream", "10 MB"),
             only_if="the response is large",
             unless=_ratio(OTHERS, "return type", "stream", "10 kB"),
         ),
         Claim(
-            "another request's p99: beside 10 MB from `async def` ÷ from `def`",
+            "another request's p99: during 10 MB from `async def` ÷ from `def`",
             _ratio(OTHERS, "return type", "return type, def", "10 MB"),
         ),
     ),

@@ -3,10 +3,10 @@
 import sys
 from functools import partial
 
-from lab.measurement.answers import Claim, Figures, Ratio
+from lab.measurement.case_users import watch
+from lab.measurement.expected_answers import Claim, Figures, Ratio
 from lab.measurement.question import Question
 from lab.measurement.stage import Stage, uvicorn
-from lab.measurement.users import watch
 
 USERS, SECONDS = 16, 3
 CPU, P99 = "CPU ms a request", "p99 ms"

@@ -8,7 +8,7 @@ from time import monotonic, sleep
 
 import aiohttp
 
-from lab.measurement.answers import Claim, Figures, Ratio
+from lab.measurement.expected_answers import Claim, Figures, Ratio
 from lab.measurement.question import Question
 from lab.measurement.stage import Stage, uvicorn
 from lab.questions.disconnect import CALL_MS, CALLS

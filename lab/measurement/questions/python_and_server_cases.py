@@ -7,10 +7,10 @@ from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
-from lab.measurement.answers import Claim, Figures, Ratio
+from lab.measurement.case_users import watch
+from lab.measurement.expected_answers import Claim, Figures, Ratio
 from lab.measurement.question import NotHere, Question
 from lab.measurement.stage import Stage
-from lab.measurement.users import watch
 from loadtest.record.folders import ROOT
 from loadtest.stage import environments
 
