@@ -10,5 +10,6 @@
     observing            what logs, metrics and traces cost
     python_and_server    which Python, and which server
 
-`lab.measurement.questions` has what is done to each of them; docs/questions has the answers.
+`one_call_per_request` is a class to copy. `lab.measurement.questions` has what is done to each of the others.
+docs/questions has the answers.
 """

@@ -24,7 +24,7 @@ from fastapi import BackgroundTasks, FastAPI, Request
 from psycopg_pool import AsyncConnectionPool
 
 from lab.application.parameters import Milliseconds
-from lab.settings import load_lab_settings
+from lab.lab_settings import load_lab_settings
 
 JOBS = "CREATE TABLE IF NOT EXISTS jobs (id bigserial PRIMARY KEY, ms int NOT NULL, done boolean DEFAULT false)"
 TAKE = "SELECT id, ms FROM jobs WHERE NOT done ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"

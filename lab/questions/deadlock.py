@@ -20,7 +20,7 @@ from fastapi import Depends, FastAPI, Request
 from psycopg import AsyncConnection, Connection
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
-from lab.settings import load_lab_settings
+from lab.lab_settings import load_lab_settings
 
 SELECT = "SELECT count(*) FROM generate_series(1, 1000)"
 CONNECTIONS = 10

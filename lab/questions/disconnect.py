@@ -22,8 +22,8 @@ import anyio
 from fastapi import FastAPI, Request
 from fastapi.responses import StreamingResponse
 
-from lab.application.middleware import add_middleware
-from lab.settings import load_lab_settings
+from lab.application.lab_middleware import add_middleware
+from lab.lab_settings import load_lab_settings
 
 CALLS, CALL_MS = 20, 50
 settings = load_lab_settings()

@@ -34,7 +34,7 @@ from app.settings import WebSettings
 from app.telemetry.lines import WebhookLines
 from app.telemetry.record import WebhookRecord
 from app.telemetry.stderr import replace_stderr
-from lab.settings import load_lab_settings
+from lab.lab_settings import load_lab_settings
 
 Tell = Callable[[float], object]  # takes the value of time.perf_counter() at the request's start
 observe = load_lab_settings().observe
