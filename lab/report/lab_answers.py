@@ -1,40 +1,49 @@
-"""The verdicts on what users report, and the tables of what was measured."""
+"""The tables of what was measured of the questions: the figures that users compare, and their ratios."""
 
 from math import inf, isinf, isnan
 from typing import NamedTuple
 
-from lab.measurement.answers import Answer, Claim, Ratio
+from lab.measurement.expected_answers import Answer, Claim, Ratio
 from lab.measurement.questions import QUESTIONS
-from lab.measurement.questions.def_or_async_def import ANSWERS, WAYS, WORK, case
-from loadtest.record.estimate import MedianEstimate, estimate
+from lab.measurement.questions.def_or_async_def_cases import ANSWERS, WAYS, WORK, case
+from loadtest.record.price_estimate import MedianEstimate, estimate
 from loadtest.report.cells import markdown
 
-# Two runs of the same case differ by less than this factor. A claim is confirmed only if the whole interval of its
-# ratio is beyond this factor. With at most eight repeats, the interval contains every repeat.
+# Two runs of the same case differ by less than this factor. A ratio is a difference only if its whole interval is
+# beyond this factor. With at most eight repeats, the interval contains every repeat.
 MARGIN = 1.1
 NOTHING = "–"
 THREE_DIGITS = 10  # below, a number has two decimals
 
 
 class ClaimOutcome(NamedTuple):
-    """`unless`: the ratio without the claim's condition. `verdict`: empty where there is none."""
+    """`what`: the claim, with its condition. `first` ÷ `second` is `ratio`."""
 
-    claim: Claim
-    measured: MedianEstimate
-    unless: MedianEstimate | None
+    what: str
+    first: MedianEstimate
+    second: MedianEstimate
+    ratio: MedianEstimate
     verdict: str
 
 
 def outcomes(answer: Answer) -> list[ClaimOutcome]:
-    """Returns the outcome of each claim whose cases were measured. If the machine was busy, it has no verdict."""
-    found = [_outcome(answer, claim) for claim in QUESTIONS[answer.name].claims]
-    return [one for one in found if not isnan(one.measured.median)]
+    """Returns the outcomes of each claim whose cases were measured: the claim's, and the one without its condition."""
+    found = []
+    for claim in QUESTIONS[answer.name].claims:
+        what = f"{claim.text} (if {claim.only_if})" if claim.only_if else claim.text
+        found.append(_outcome(answer, claim, claim.ratio, what))
+        if claim.unless:
+            found.append(_outcome(answer, claim, claim.unless, "– without this condition"))
+    return [one for one in found if not isnan(one.ratio.median)]
 
 
-def _outcome(answer: Answer, claim: Claim) -> ClaimOutcome:
-    measured = _ratio(answer, claim.ratio)
-    unless = _ratio(answer, claim.unless) if claim.unless else None
-    return ClaimOutcome(claim, measured, unless, "" if answer.doubts() else judge(claim, measured, unless))
+def _outcome(answer: Answer, claim: Claim, ratio: Ratio, what: str) -> ClaimOutcome:
+    first, second = (
+        estimate(run.figures[ratio.figure] for run in answer.of(name) if ratio.figure in run.figures)
+        for name in (ratio.over, ratio.under)
+    )
+    measured = _ratio(answer, ratio)
+    return ClaimOutcome(what, first, second, measured, "no verdict" if answer.doubts() else judge(claim, measured))
 
 
 def _ratio(answer: Answer, ratio: Ratio) -> MedianEstimate:
@@ -45,40 +54,29 @@ def _ratio(answer: Answer, ratio: Ratio) -> MedianEstimate:
     return estimate(mine / other if other else (inf if mine else None) for mine, other in pairs)
 
 
-def judge(claim: Claim, measured: MedianEstimate, unless: MedianEstimate | None) -> str:
-    """`so it is`, `only if …`, or `not here`."""
-    if not _holds(claim, measured):
-        return "not here"
-    return "so it is" if unless is None or _holds(claim, unless) else f"only if {claim.only_if}"
-
-
-def _holds(claim: Claim, measured: MedianEstimate) -> bool:
-    return measured.low > MARGIN if claim.side == "more" else measured.high < 1 / MARGIN
+def judge(claim: Claim, measured: MedianEstimate) -> str:
+    """Returns `near 1 in a repeat`, `the opposite`, or nothing if the ratio is on the side that users claim."""
+    more, less = measured.low > MARGIN, measured.high < 1 / MARGIN
+    if not more and not less:
+        return "near 1 in a repeat"
+    return "" if (claim.side == "more") is more else "the opposite"
 
 
 def claims(answer: Answer) -> str:
-    """Every claim with its factor and verdict."""
-    rows = [[one.claim.text, _times(one), one.verdict or "no verdict"] for one in outcomes(answer)]
-    return "\n\n".join([markdown(["", "factor", "verdict"], rows), *_doubtful(answer)])
+    """Returns the two figures of each claim, their ratio, and what speaks against the claim."""
+    rows = [
+        [one.what, _middle(one.first), _middle(one.second), "; ".join(filter(None, [interval(one.ratio), one.verdict]))]
+        for one in outcomes(answer)
+    ]
+    return "\n\n".join([markdown(["A ÷ B", "A", "B", "ratio"], rows), *_doubtful(answer)])
 
 
-def _times(one: ClaimOutcome) -> str:
-    otherwise = f"; otherwise {interval(one.unless)}" if one.unless else ""
-    return f"{interval(one.measured)}{otherwise}"
+def _middle(between: MedianEstimate) -> str:
+    return NOTHING if isnan(between.median) else _number(between.median)
 
 
 def _doubtful(answer: Answer) -> list[str]:
     return [f"DOUBTFUL: {len(found)} of the measurements, as {found[0]}."] if (found := answer.doubts()) else []
-
-
-def verdicts(answers: list[Answer]) -> str:
-    """A line for each claim on each question."""
-    rows = [
-        [f"[{answer.name}](questions/{answer.name}.md)", one.claim.text, _times(one), one.verdict or "no verdict"]
-        for answer in answers
-        for one in outcomes(answer)
-    ]
-    return markdown(["question", "", "factor", "verdict"], rows)
 
 
 def figures(answer: Answer) -> str:

@@ -3,27 +3,35 @@
 from collections import Counter
 from math import isnan
 
-from lab.measurement.record import CaseRepeat, Study
-from lab.report.outcomes import ComparisonOutcome, of_study, outcomes, threads, value
+from lab.measurement.case_record import CaseRepeat, Study
+from lab.report.outcomes import ComparisonOutcome, Verdict, outcomes, threads, value
 from lab.report.published import PUBLISHED
-from loadtest.record.estimate import MedianEstimate, estimate
+from loadtest.record.price_estimate import MedianEstimate, estimate
 from loadtest.report.cells import label, markdown, milliseconds
 from loadtest.report.tables import NOT_YET
 
 # Above this share of all cores, the machine bounds a figure: it is a lower bound of what the lab does.
 FULL = 0.9
-VERDICTS = {"reproduced": "reproduced", "in part": "in part", "not": "not reproduced", None: "–"}
+VERDICTS: dict[Verdict, str] = {
+    "reproduced": "reproduced",
+    "stronger": "stronger",
+    "weaker": "weaker",
+    "unclear": "no clear difference",
+    "different": "not equal",
+    "opposite": "the opposite",
+}
 
 
 def study(study: Study) -> str:
     """Returns the whole text, for a terminal."""
     heading = f"{study.name}: {PUBLISHED[study.name].title}"
-    return "\n\n".join([heading, comparisons(study), verdict(study), rows(study)])
+    return "\n\n".join(filter(None, [heading, comparisons(study), reasons(study), rows(study)]))
 
 
-def comparisons(study: Study) -> str:
-    """Published ratio beside measured ratio, and the verdict of each."""
-    return markdown(["", "published", "measured", "verdict"], [_compared(outcome) for outcome in outcomes(study)])
+def comparisons(study: Study, main: bool = False) -> str:
+    """Published ratio, measured ratio and verdict of each comparison; with `main`, only of the main ones."""
+    shown = [outcome for outcome in outcomes(study) if outcome.comparison.main or not main]
+    return markdown(["", "published", "measured", "verdict"], [_compared(outcome) for outcome in shown])
 
 
 def _compared(outcome: ComparisonOutcome) -> list[str]:
@@ -31,7 +39,8 @@ def _compared(outcome: ComparisonOutcome) -> list[str]:
     what = {"rps": "", "mean_ms": "", "threads": "", "cpu_ms": " (CPU a request)"}[comparison.metric]
     claimed = {"more": "> 1", "less": "< 1", "same": "1", None: "–"}[comparison.claimed]
     published = claimed if comparison.ratio is None else _times(comparison.ratio)
-    return [f"{comparison.claim}{what}", published, _interval(outcome.measured), VERDICTS[outcome.verdict]]
+    verdict = VERDICTS[outcome.verdict] if outcome.verdict else "–"
+    return [f"{comparison.claim}{what}", published, _interval(outcome.measured), verdict]
 
 
 def _times(ratio: float) -> str:
@@ -44,28 +53,24 @@ def _interval(between: MedianEstimate) -> str:
     return between.text(".2f" if between.median < 10 else ".0f")  # noqa: PLR2004  # three digits
 
 
-def verdict(study: Study) -> str:
-    """One line, and a line for each reason, with its comparisons."""
-    found = outcomes(study)
-    counted = Counter(outcome.verdict for outcome in found if outcome.verdict)
-    numbers = ", ".join(f"{VERDICTS[name]} {counted[name]}" for name in ("reproduced", "in part", "not"))
-    line = f"Verdict: **{VERDICTS[of_study(found)]}** (of {counted.total()} comparisons with a claim: {numbers})."
+def reasons(study: Study) -> str:
+    """Returns a line for each reason of a verdict, with its comparisons."""
     claims: dict[str, list[str]] = {}
-    for outcome in found:
+    for outcome in outcomes(study):
         if outcome.reason:
             claims.setdefault(outcome.reason, []).append(outcome.comparison.claim)
-    reasons = [f"- {'; '.join(of)}: {reason}" for reason, of in claims.items()]
-    return "\n".join([line, *(["", *reasons] if reasons else [])])
+    return "\n".join(f"- {'; '.join(of)}: {reason}" for reason, of in claims.items())
 
 
-def verdicts(studies: list[Study]) -> str:
-    """A line for each study."""
-    return markdown(["study", "", "verdict"], [_judged(study) for study in studies])
-
-
-def _judged(study: Study) -> list[str]:
-    found = outcomes(study)
-    return [study.name, PUBLISHED[study.name].title, VERDICTS[of_study(found)]]
+def verdicts(studies: list[tuple[Study, str]]) -> str:
+    """Returns the number of comparisons with each verdict, a row for each study. Each study has its page's address."""
+    counted = [Counter(outcome.verdict for outcome in outcomes(study)) for study, _ in studies]
+    found = [verdict for verdict in VERDICTS if any(of[verdict] for of in counted)]
+    rows = [
+        [f"[{PUBLISHED[study.name].title}]({page}#{study.name})", *(str(of[verdict] or "–") for verdict in found)]
+        for (study, page), of in zip(studies, counted, strict=True)
+    ]
+    return markdown(["every case", *(VERDICTS[verdict] for verdict in found)], rows)
 
 
 HEAD = [

@@ -5,16 +5,16 @@ from typing import Any
 
 import altair as alt
 
-from lab.measurement.answers import Answer
+from lab.measurement.case_record import Study
+from lab.measurement.expected_answers import Answer
 from lab.measurement.questions import QUESTIONS
-from lab.measurement.record import Study
 from lab.report.outcomes import outcomes
 from lab.report.published import PUBLISHED
-from loadtest.record.estimate import estimate
+from loadtest.record.price_estimate import estimate
 from loadtest.report.charts import MEASURED, NUMBER, Spec
 
 STEP = 34  # pixels of a comparison or a case
-BESIDE, ALONE = "Published ratios beside measured ones.", "Measured ratios; nothing was published."
+BOTH, ALONE = "Published and measured ratios.", "Measured ratios; nothing was published."
 # Pixels left of the names: a reader's font may be wider than the one that the picture is laid out with.
 MARGIN = 40
 SHORT_AXIS = 20  # an axis up to this value is almost linear
@@ -22,7 +22,7 @@ FEW_TICKS = 6  # of Vega's own, about: more of them touch each other at the ends
 
 
 def ratios(study: Study) -> Spec:
-    """Published ratio beside measured ratio, with its interval, on a logarithmic axis."""
+    """Published and measured ratio of each comparison, with its interval, on a logarithmic axis."""
     rows: list[dict[str, Any]] = []
     for outcome in outcomes(study):
         comparison, measured = outcome.comparison, outcome.measured
@@ -61,17 +61,7 @@ def _ratios(rows: list[dict[str, Any]], title: str) -> Spec:
             x=alt.X("high:Q", scale=x), text=alt.Text("value:Q", format=NUMBER)
         ),
     ]
-    return _plain(alt.layer(*layers), alt.Title(title, subtitle=BESIDE if published else ALONE), rows)
-
-
-def throughput(study: Study) -> Spec:
-    """200s a second of each case, with the interval of the repeats. Leaves out a case whose interval begins at zero."""
-    rows = []
-    for name in study.names():
-        rps = estimate(row.measurement.rps for row in study.of(name))
-        if rps.low > 0:
-            rows.append({"case": name, "value": rps.median, "low": rps.low, "high": rps.high})
-    return _cases(rows, _scale(rows), "200s a second (log)", "Throughput")
+    return _plain(alt.layer(*layers), alt.Title(title, subtitle=BOTH if published else ALONE), rows)
 
 
 def figure(answer: Answer) -> Spec:
