@@ -6,17 +6,17 @@ python -m lab.report --check    fail if any is stale
 
 import sys
 
-from lab.report import documents, pictures
+from lab.report import lab_documents, lab_pictures
 from loadtest.record.folders import ROOT
 
 
 def main(check: bool) -> None:
-    labs = documents.stale()
-    stale = [str(file.relative_to(ROOT)) for lab in labs for file in pictures.stale(*lab)]
+    runs = lab_documents.stale()
+    stale = [str(file.relative_to(ROOT)) for run in runs for file in lab_pictures.stale(*run)]
     if stale and check:
         sys.exit(f"stale: {', '.join(stale)}; run `make docs`")
-    for lab in labs:
-        pictures.redraw(*lab)
+    for run in runs:
+        lab_pictures.write(*run)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """The published ratios of the lab's studies beside the measured ones, and what became of each."""
 
-from math import inf, isnan
+from math import isnan
 from typing import Literal, NamedTuple
 
-from lab.measurement.record import CaseRepeat, Study
+from lab.measurement.case_record import CaseRepeat, Study
 from lab.report.published import PUBLISHED, REASONS, PublishedComparison
-from loadtest.record.estimate import MedianEstimate, ratio
+from loadtest.record.price_estimate import MedianEstimate, ratio
 
-Verdict = Literal["reproduced", "in part", "not"]
+Verdict = Literal["reproduced", "stronger", "weaker", "unclear", "different", "opposite"]
 # For the verdict `reproduced`, the measured ratio differs from the published one by a factor of at most FACTOR. A
 # published ratio up to SAME, or down to 1 ÷ SAME, counts as one; the measured ratio must then be between SAME_LOW and
 # SAME_HIGH.
@@ -36,12 +36,17 @@ def outcomes(study: Study) -> list[ComparisonOutcome]:
 
 
 def _against_noise(outcome: ComparisonOutcome, noise: MedianEstimate | None) -> ComparisonOutcome:
-    """Limits the verdict of a duet to `in part` if the difference is no larger than a reference's from itself."""
-    if noise is None or outcome.verdict != "reproduced" or outcome.comparison.id == NOISE:
+    """Makes the verdict of a duet `unclear` if the difference is no larger than a reference's from itself.
+
+    The reference beside itself is a control, and gets no verdict.
+    """
+    if outcome.comparison.id == NOISE:
+        return outcome._replace(verdict=None)
+    if noise is None or outcome.verdict is None:
         return outcome
     most = max(noise.high, 1 / noise.low)
     larger = max(outcome.measured.median, 1 / outcome.measured.median) > most
-    return outcome if larger else outcome._replace(verdict="in part")
+    return outcome if larger else outcome._replace(verdict="unclear")
 
 
 def _outcome(study: Study, comparison: PublishedComparison, reasons: dict[str, str]) -> ComparisonOutcome:
@@ -80,39 +85,34 @@ def threads(row: CaseRepeat) -> float | None:
 
 
 def judge(comparison: PublishedComparison, measured: MedianEstimate) -> Verdict | None:
-    """`reproduced`: the interval is on the published side of 1, and the median within a factor of FACTOR of the
-    published ratio; for a ratio of one, the interval is between SAME_LOW and SAME_HIGH. `in part`: the median is on
-    that side, or near one. A claim without figures has only a side.
+    """Returns what was found, or None if nothing was measured or nothing is claimed.
+
+    A ratio is `unclear` if its interval is not on one side of 1, and the `opposite` if it is not on the published side.
+    On that side, `reproduced` means that the median is within a factor of FACTOR of the published ratio. Beyond the
+    factor, the effect is `stronger` or `weaker`. A published ratio of one is `reproduced` if the interval is between
+    SAME_LOW and SAME_HIGH, `unclear` if only the median is, and `different` otherwise. A claim without figures has
+    only a side.
     """
     published = comparison.ratio
     if isnan(measured.median) or (published is None and comparison.claimed is None):
         return None
     if comparison.claimed == "same" or (published is not None and 1 / SAME <= published <= SAME):
-        return _one(published or 1, measured)
+        return _one(measured)
     more = comparison.claimed == "more" if published is None else published > 1
-    apart = 1 if published is None else max(measured.median / published, published / (measured.median or inf))
-    if not _beyond(measured.median, more):
-        return "not"
-    clearly = _beyond(measured.low if more else measured.high, more)
-    return "reproduced" if clearly and apart <= FACTOR else "in part"
+    if not _beyond(measured.low if more else measured.high, more):
+        return "opposite" if _beyond(measured.high if more else measured.low, not more) else "unclear"
+    if published is None or published / FACTOR <= measured.median <= published * FACTOR:
+        return "reproduced"
+    return "stronger" if (measured.median > published) == more else "weaker"
 
 
-def _one(published: float, measured: MedianEstimate) -> Verdict:
+def _one(measured: MedianEstimate) -> Verdict:
     if measured.low >= SAME_LOW and measured.high <= SAME_HIGH:
         return "reproduced"
-    near = SAME_LOW <= measured.median <= SAME_HIGH
-    return "in part" if near or (published != 1 and _beyond(measured.median, published > 1)) else "not"
+    return "unclear" if SAME_LOW <= measured.median <= SAME_HIGH else "different"
 
 
 def _beyond(ratio: float, more: bool) -> bool:
     """Returns True if `ratio`, rounded to two decimals as in the tables, is above 1 (unless `more`: below 1)."""
     shown = round(ratio, 2)
     return shown > 1 if more else shown < 1
-
-
-def of_study(found: list[ComparisonOutcome]) -> Verdict | None:
-    """Returns the verdict that all comparisons with a verdict share, otherwise `in part`; None if none has one."""
-    verdicts = {outcome.verdict for outcome in found} - {None}
-    if not verdicts:
-        return None
-    return verdicts.pop() if len(verdicts) == 1 else "in part"

@@ -16,10 +16,11 @@ class PublishedComparison(Record):
 
     `metric`: `rps` (200s a second), `mean_ms` (latency), `threads` or `cpu_ms` (a request). A figure of 1 for `under`
     means that `over` has the ratio: fib 30's published rates, 10, 9, 38 and 33, are rounded too much for ratios, and
-    the ratios given here are of the unrounded rates.
+    the ratios given here are of the unrounded rates. docs/lab.md shows the `main` ones alone, at most five of a study.
     """
 
     id: str
+    main: bool = False
     claim: str
     over: str
     under: str
