@@ -1,6 +1,5 @@
 """A fixed target: what vegeta sends."""
 
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.measurement.case import EndpointCase, users
-from lab.measurement.target import Target, event
+from lab.measurement.case import users
+from lab.measurement.case_target import Target, event
 from loadtest.fire import vegeta
-from loadtest.stage.open_files import raise_limit
+from loadtest.stage.file_limits import raise_limit
 
 USERS = 200
 
@@ -72,14 +71,3 @@ def test_all_users_are_in_flight(tools: None, tmp_path: Path) -> None:
     assert sum(hit.code == 200 for hit in hits) >= USERS
     assert set(server.seen) == {("/x?ms=1", "application/json", event())}
     assert len(event()) == 5686
-
-
-def test_a_warm_up_is_short() -> None:
-    """A warm-up waits and computes for less time than the attack. Its other parameters are the same."""
-    case = EndpointCase("a", "/outbound/sync", users(1, 1), {"ms": "1000", "client": "shared"})
-    assert case.requested == "GET /outbound/sync?ms=1000&client=shared"
-    assert case.target("http://x").url == "http://x/outbound/sync?ms=1000&client=shared"
-    assert case.target("http://x", short=True).url == "http://x/outbound/sync?ms=10&client=shared"
-    computing = EndpointCase("b", "/orders/sync", users(1, 1), {"user_id": "15", "fib": "30"})
-    assert computing.target("http://x", short=True).url == "http://x/orders/sync?user_id=15&fib=10"
-    assert json.loads(event())["object"] == "event"
