@@ -1,15 +1,11 @@
 """Studies as lab.json has them, with made-up figures."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser
 
-from lab.measurement.record import CaseRepeat, Cores, LabResults, Study, Threads
+from lab.measurement.case_record import CaseRepeat, Cores, LabResults, Study, Threads
 from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Conditions, Latencies, Load, Measurement, Used
 from loadtest.stage.tools import provide
-from tests.harness.browser import CHROMIUM, chromium
 
 WHERE = Environment(
     commit="0123456",
@@ -74,13 +70,6 @@ def study(name: str, figures: dict[str, list[float]]) -> Study:
 def tools() -> None:
     """Provides vegeta, from PATH or built once."""
     provide("vegeta")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    assert CHROMIUM is not None, "the page's test requires Chromium (Debian: apt install chromium)"
-    with chromium() as opened:
-        yield opened
 
 
 @pytest.fixture
