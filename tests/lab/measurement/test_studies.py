@@ -3,7 +3,7 @@
 import pytest
 
 from lab.measurement import duets
-from lab.measurement.run import QUICK_SECONDS, QUICK_USERS, Plan
+from lab.measurement.case_run import QUICK_SECONDS, QUICK_USERS, Plan
 from lab.measurement.studies import STUDIES
 from lab.report.published import PUBLISHED, REASONS
 
@@ -49,19 +49,6 @@ def test_a_trial_run_is_short(study: str) -> None:
         assert (case.load.duration_s, case.budget) in {(QUICK_SECONDS, "none"), (QUICK_SECONDS, "burst")}
         assert (case.load.users or 0) <= QUICK_USERS
         assert int(case.query.get("ms", 0)) <= 100
-
-
-@pytest.mark.parametrize(
-    ("plan", "options"),
-    [
-        (Plan(repeats=5, quick=False, scale=0.01), "--repeats 5 --only database"),
-        (Plan(repeats=1, quick=True, scale=0.001), "--quick --repeats 1 --only database"),
-        (Plan(repeats=3, quick=False, scale=0.1), "--repeats 3 --scale 0.1 --only database"),
-    ],
-)
-def test_the_command_of_one_study(plan: Plan, options: str) -> None:
-    """A caption names the command that measures its study again, and no other."""
-    assert plan.command("database") == f"python -m lab measure {options}"
 
 
 def test_the_published_loads() -> None:
