@@ -7,11 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from lab.measurement.questions import QUESTIONS, python_and_server
-from lab.measurement.record import LabResults
-from lab.report.outcomes import Verdict, judge, of_study, outcomes, threads
+from lab.measurement.case_record import LabResults
+from lab.measurement.questions import QUESTIONS, python_and_server_cases
+from lab.report.lab_tables import verdicts
+from lab.report.outcomes import Verdict, judge, outcomes, threads
 from lab.report.published import PublishedComparison
-from loadtest.record.estimate import MedianEstimate
+from loadtest.record.price_estimate import MedianEstimate
 from tests.lab.measurement.conftest import row, study
 
 
@@ -27,18 +28,19 @@ def _compared(published: float | None = None, claimed: str | None = None) -> Pub
     [
         (3.0, 2.8, 3.1, 3.3, "reproduced"),
         (3.0, 1.2, 2.1, 2.4, "reproduced"),  # within the factor
-        (3.0, 1.2, 1.9, 2.4, "in part"),  # on the side, not within the factor
-        (3.0, 5.0, 6.0, 7.0, "in part"),
-        (1.3, 0.9, 1.2, 1.4, "in part"),  # the interval is on both sides
-        (3.0, 0.7, 0.9, 1.2, "not"),
+        (3.0, 1.2, 1.9, 2.4, "weaker"),  # on the side, not within the factor
+        (3.0, 5.0, 6.0, 7.0, "stronger"),
+        (1.3, 0.9, 1.2, 1.4, "unclear"),  # the interval is on both sides
+        (3.0, 0.7, 0.9, 1.2, "unclear"),
+        (3.0, 0.7, 0.8, 0.9, "opposite"),
         (0.5, 0.4, 0.5, 0.6, "reproduced"),
-        (0.5, 0.1, 0.2, 0.3, "in part"),
-        (0.5, 0.9, 1.1, 1.2, "not"),
+        (0.5, 0.1, 0.2, 0.3, "stronger"),
+        (0.5, 0.8, 0.85, 0.9, "weaker"),
+        (0.5, 1.05, 1.1, 1.2, "opposite"),
         (1.02, 0.85, 1.0, 1.2, "reproduced"),  # as good as one
-        (1.02, 0.7, 1.0, 1.2, "in part"),
-        (1.02, 1.4, 1.5, 1.6, "in part"),  # the same side
-        (1.02, 0.5, 0.6, 0.7, "not"),
-        (1.0, 1.4, 1.5, 1.6, "not"),  # one has no side
+        (1.02, 0.7, 1.0, 1.2, "unclear"),
+        (1.02, 1.4, 1.5, 1.6, "different"),
+        (1.02, 0.5, 0.6, 0.7, "different"),
     ],
 )
 def test_a_published_ratio(published: float, low: float, median: float, high: float, verdict: Verdict) -> None:
@@ -50,12 +52,12 @@ def test_a_published_ratio(published: float, low: float, median: float, high: fl
     ("claimed", "low", "median", "high", "verdict"),
     [
         ("more", 1.1, 9.0, 9.5, "reproduced"),
-        ("more", 0.9, 1.1, 1.2, "in part"),
-        ("more", 0.8, 0.9, 1.1, "not"),
+        ("more", 0.9, 1.1, 1.2, "unclear"),
+        ("more", 0.8, 0.85, 0.9, "opposite"),
         ("less", 0.5, 0.6, 0.9, "reproduced"),
-        ("less", 1.1, 1.2, 1.3, "not"),
+        ("less", 1.1, 1.2, 1.3, "opposite"),
         ("same", 0.9, 1.0, 1.1, "reproduced"),
-        ("same", 1.5, 1.6, 1.7, "not"),
+        ("same", 1.5, 1.6, 1.7, "different"),
         (None, 1.5, 1.6, 1.7, None),
     ],
 )
@@ -69,17 +71,17 @@ def test_what_was_not_measured() -> None:
     assert judge(_compared(3.0), MedianEstimate(nan, nan, nan)) is None
 
 
-def test_a_study(lab: LabResults) -> None:
-    """Study 1 with the published ratios is reproduced; a study is `in part` as soon as its comparisons differ."""
+def test_studies(lab: LabResults) -> None:
+    """Study 1 with the published ratios is reproduced. The table counts the comparisons of each study by verdict."""
     three_tasks, outbound = lab.studies
-    found = outcomes(three_tasks)
-    assert [outcome.verdict for outcome in found] == ["reproduced"] * 5
-    assert of_study(found) == "reproduced"
+    assert [outcome.verdict for outcome in outcomes(three_tasks)] == ["reproduced"] * 5
     by_name = {outcome.comparison.id: outcome.verdict for outcome in outcomes(outbound)}
-    assert by_name["async to sync"] == "not"
+    assert by_name["async to sync"] == "opposite"
     assert by_name["async to blocked"] is None  # not measured
-    assert of_study([outcome for outcome in outcomes(outbound) if outcome.comparison.id == "async to blocked"]) is None
-    assert of_study([*found, *outcomes(outbound)]) == "in part"
+    table = verdicts([(three_tasks, ""), (outbound, "lab.html")])
+    assert "| every case | reproduced | no clear difference | the opposite |" in table
+    assert "| [Study 1: three slow tasks](#three_tasks) | 5 | – | – |" in table
+    assert "| [Study 2: a call that takes a second](lab.html#outbound) | – | 1 | 1 |" in table
 
 
 def test_a_duet_tells_no_less_than_the_reference_beside_itself() -> None:
@@ -92,7 +94,7 @@ def test_a_duet_tells_no_less_than_the_reference_beside_itself() -> None:
     figures |= {"dict": [100.0, 99.0], "nothing beside dict": [110.0, 109.0]}
     figures |= {"h11": [60.0, 61.0], "nothing beside h11": [110.0, 109.0]}
     found = {outcome.comparison.id: outcome.verdict for outcome in outcomes(study("tips", figures))}
-    assert (found["noise"], found["dict"], found["h11"]) == ("reproduced", "in part", "reproduced")
+    assert (found["noise"], found["dict"], found["h11"]) == (None, "unclear", "reproduced")
 
 
 def test_repeats_are_compared_with_those_of_their_round() -> None:
@@ -120,4 +122,4 @@ def test_no_claim_depends_on_the_python_that_renders_it(monkeypatch: pytest.Monk
     """Documents are generated from stored results, so every Python has to find the same cases in them."""
     claims = QUESTIONS["python_and_server"].claims
     monkeypatch.setattr(sys, "version_info", SimpleNamespace(major=3, minor=99))
-    assert runpy.run_path(str(python_and_server.__file__))["QUESTION"].claims == claims
+    assert runpy.run_path(str(python_and_server_cases.__file__))["QUESTION"].claims == claims
