@@ -8,7 +8,7 @@ local_run.py    starts the stand-ins and records their addresses
 launch.py       starts the service and a worker, which use the stand-ins
 child.py        child processes that end when their parent ends
 embedded_aws.py, chargebee/, tls.py    the stand-ins; the real clients call them over the real protocols
-seeding.py, usage.py    create invoices, and the billable events (usage) that a worker adds to them as charges
-audit.py        checks that each billable event was charged exactly once
+seeding.py, usage_events.py    create invoices, and the billable events (usage) that a worker adds to them as charges
+money_audit.py        checks that each billable event was charged exactly once
 demo/, compare/, doctor/, live/        the code of the commands `demo`, `compare` and `doctor`, and of the live page
 """

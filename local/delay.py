@@ -27,7 +27,7 @@ class Delayed:
     async def _change(self, scope: Any, receive: Any) -> int:
         """Sets the latency to the number in the request's body, and returns the HTTP status of the answer.
 
-        `local.guard` has already rejected requests from websites.
+        `local.local_guard` has already rejected requests from websites.
         """
         if scope["method"] != "PUT":
             return 405

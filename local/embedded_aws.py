@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from app.errors import ConfigurationError
 from app.settings.text import http_url
-from local import child, guard
+from local import child, local_guard
 from local.delay import LONGEST, Delayed
-from local.guard import SameOriginGuard
+from local.local_guard import SameOriginGuard
 from local.ports import listen
 from local.tls import Certificates
 
@@ -110,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--certificate", help="PEM file of the certificate; with --key, the server uses HTTPS")
     parser.add_argument("--key", help="PEM file of the certificate's private key")
-    guard.add_option(parser)
+    local_guard.add_option(parser)
     return parser
 
 

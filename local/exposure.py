@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from loguru import logger
 
+from app.server.listener import is_loopback
 from app.settings import WebSettings
 from app.web.middleware import PATH
-from app.web.server.listener import is_loopback
 
 
 def warn(settings: WebSettings) -> None:

@@ -14,9 +14,9 @@ from app.settings import Release, WebSettings, load_settings, load_worker_settin
 from app.settings.text import http_url
 from local.child import child_process
 from local.local_run import REPLACED, LocalRun, start_stand_ins
+from local.local_settings import LocalSettings, load_local_settings
 from local.ports import free_port, listen
 from local.readiness import is_ready, wait_until_ready
-from local.settings import LocalSettings, load_local_settings
 from profiles import instruments
 
 # The time-out for the start of the service. It is long enough for a busy machine; an idle one needs two or three

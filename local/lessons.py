@@ -23,23 +23,34 @@ KNOWN_AS: dict[Release, str] = {
 
 
 class Step(NamedTuple):
-    """A step of the history in a few words: what was wrong with the release before, and what this one changes."""
+    """A step of the history in a few words: what was wrong with the release before, and what this one changes.
+
+    `page` is the page of docs/questions about the same fault in other services, if there is one.
+    """
 
     wrong: str
     change: str
+    page: str | None = None
 
 
 STEPS: dict[Release, Step] = {
     Release.V02_BLOCKING: Step("the handler does all the work; senders wait", "enqueue; a worker does it later"),
-    Release.V03_THREADPOOL: Step("a blocking call stops the event loop", "call it in a thread"),
-    Release.V04_MORE_TOKENS: Step("all forty default threads are in use", "allow a hundred"),
-    Release.V05_ASYNC_DEPENDENCY: Step("a dependency occupies a thread", "a mistake: `async def` blocks the loop"),
-    Release.V06_SHARED_QUEUE: Step("each request builds a client and connects", "one client for the process"),
-    Release.V07_SYNC_HANDLER: Step("a forgotten blocking line stops everything", "a `def` handler; 200 threads"),
+    Release.V03_THREADPOOL: Step("a blocking call stops the event loop", "call it in a thread", "blocking"),
+    Release.V04_MORE_TOKENS: Step("all forty default threads are in use", "allow a hundred", "tokens"),
+    Release.V05_ASYNC_DEPENDENCY: Step(
+        "a dependency occupies a thread", "a mistake: `async def` blocks the loop", "def_or_async_def"
+    ),
+    Release.V06_SHARED_QUEUE: Step(
+        "each request builds a client and connects", "one client for the process", "shared_client"
+    ),
+    Release.V07_SYNC_HANDLER: Step("one blocking line stops the loop", "a `def` handler; 200 threads"),
     Release.V08_NATIVE_ASYNC: Step("each waiting webhook occupies a thread", "an async client; 64 connections"),
-    Release.V09_GROUP_COMMIT: Step("each webhook costs a call to SQS", "up to ten share a call"),
-    Release.V10_LEAN_CLIENT: Step("an AWS client for everything computes too much", "a client for one call"),
+    Release.V09_GROUP_COMMIT: Step(
+        "each webhook costs a call to SQS", "up to ten share a call", "one_call_per_request"
+    ),
+    Release.V10_LEAN_CLIENT: Step("an AWS client for everything computes too much", "a single-purpose client"),
     Release.V11_WITHOUT_ASGI: Step("ASGI and routing cost more than the work", "the server calls a plain function"),
+    Release.V12_LEAN_MODEL: Step("pydantic builds fields that nobody reads", "msgspec reads what is needed"),
 }
 # The reason why webhooks wait under these releases, although `receive` never blocks the event loop.
 _BUSY_THREADS = (

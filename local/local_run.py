@@ -15,12 +15,12 @@ import psutil
 
 from app.errors import ConfigurationError
 from local import embedded_aws
-from local.chargebee.start import ChargebeeApi
-from local.chargebee.start import start as start_chargebee
+from local.chargebee.chargebee_start import ChargebeeApi
+from local.chargebee.chargebee_start import start as start_chargebee
 from local.embedded_aws import EmbeddedAws
+from local.local_settings import LocalSettings
 from local.lock import is_locked, lock_run_dir
 from local.resources import create_queues, create_table
-from local.settings import LocalSettings
 from local.tls import certificates
 
 # In a deployment, these variables name the real services. A local run sets them itself, so that they name its

@@ -19,7 +19,7 @@ from local.chargebee.terms import Term, terms
 from local.http import ask
 from local.local_run import LocalRun
 from local.stand_ins import StandIns
-from local.usage import SeededBillable
+from local.usage_events import SeededBillable
 
 _WANTED = frozenset({PENDING_INVOICE_CREATED})
 _MOST_BILLABLES = 3

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from app.errors import ConfigurationError
 from app.settings.text import http_url
-from local import guard
+from local import local_guard
 from local.chargebee.behaviour import Behaviour
 from local.ports import listen
 
@@ -52,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--port", type=int, default=8002, help="port to listen on; 0 picks a free port (default: %(default)s)"
     )
-    guard.add_option(parser)
+    local_guard.add_option(parser)
     parser.add_argument("--json", action="store_true", help="print the server's URL as JSON")
     for name, field in Behaviour.model_fields.items():
         parser.add_argument(

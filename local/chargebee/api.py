@@ -18,10 +18,10 @@ from starlette.responses import Response
 
 from local.chargebee import api_errors
 from local.chargebee.api_errors import ApiError
+from local.chargebee.api_limits import IdempotencyKeys, Locks, RateLimit
 from local.chargebee.behaviour import ApiFaults, Behaviour, Fault
 from local.chargebee.call_log import CallLog
 from local.chargebee.corrections import Corrections
-from local.chargebee.limits import IdempotencyKeys, Locks, RateLimit
 from local.chargebee.lost_answers import CutOff, gateway_timeout
 from local.chargebee.operations import Site
 from local.chargebee.routing import Call, read, route

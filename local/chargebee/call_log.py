@@ -4,7 +4,7 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from typing import Any
 
-from local.chargebee.limits import WINDOW
+from local.chargebee.api_limits import WINDOW
 
 
 class CallLog:

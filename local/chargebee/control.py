@@ -1,8 +1,8 @@
 """Serves the paths below `/_/`, which control the stand-in and are not part of Chargebee's API.
 
 With these paths, tests and commands register invoices, read what has happened to the invoices, and change the
-stand-in's options. The paths need no API key. `local.guard` rejects requests that a website sends through the user's
-browser.
+stand-in's options. The paths need no API key. `local.local_guard` rejects requests that a website sends through the
+user's browser.
 """
 
 from http import HTTPStatus

@@ -15,7 +15,7 @@ from local.chargebee.control import ControlPaths
 from local.chargebee.invoices_page import Page
 from local.chargebee.operations import Site
 from local.chargebee.routing import PREFIX
-from local.guard import LOOPBACK, SameOriginGuard
+from local.local_guard import LOOPBACK, SameOriginGuard
 
 # When the server stops, uvicorn closes open connections after this many seconds, because the page's event
 # streams never end by themselves.

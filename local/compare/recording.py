@@ -17,10 +17,10 @@ from local.chargebee.sender import open_session, post
 from local.compare import state_spans
 from local.compare.state_spans import TimelineRow
 from local.launch import no_rate_limit, start_service
+from local.local_settings import load_local_settings
 from local.machine import Watch
 from local.sample_events import default_file, fresh_events_of
 from local.seeding import seed
-from local.settings import load_local_settings
 from profiles.instruments import TIMELINE
 
 NONE: Mapping[str, str] = MappingProxyType({})

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from local.compare.states import state_of
+from local.compare.compared_states import state_of
 from profiles.instruments.functions import State
 
 

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from local.compare import terminal
+from local.compare import compared_terminal
+from local.compare.compared_rows import Group, groups
 from local.compare.recording import Recording
-from local.compare.rows import Group, groups
 from local.compare.state_spans import StateSpan
 from local.compare.styles import STYLES
 from profiles.instruments.functions import State
@@ -68,7 +68,7 @@ def _legend(svg: Element, recorded: list[Recording]) -> float:
 
 def _panel(svg: Element, one: Recording, seconds: float, y: float) -> float:
     _text(svg, (MARGIN, y + 18), one.name, "bold")
-    _text(svg, (MARGIN + 8 * len(one.name) + 12, y + 18), terminal.summary(one), "quiet")
+    _text(svg, (MARGIN + 8 * len(one.name) + 12, y + 18), compared_terminal.summary(one), "quiet")
     y += TITLE
     top = y
     for group in groups(one):

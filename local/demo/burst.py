@@ -7,12 +7,12 @@ import aiohttp
 
 from app.settings import WebSettings
 from local import ctrl_c
-from local.audit import audit
 from local.chargebee.load_generator import LoadResult, load
 from local.chargebee.sender import open_prober, open_session
 from local.demo.output import Bar, Output
 from local.local_run import LocalRun
 from local.machine import Watch
+from local.money_audit import audit
 from local.peek import peek
 from local.sample_events import default_file, fresh_events_of
 from local.seeding import pending, seed

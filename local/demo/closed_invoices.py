@@ -5,10 +5,10 @@ from typing import Any
 
 from app.events import PENDING_INVOICE_CREATED
 from app.settings import WebSettings, load_worker_settings
-from local.audit import audit, wait
 from local.demo.output import Output
 from local.launch import start_worker
 from local.local_run import LocalRun
+from local.money_audit import audit, wait
 from local.sample_events import sample_files
 from local.seeding import pending
 

@@ -6,8 +6,8 @@ Each column stands for the same length of time, and shows the letter of the stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from local.compare.compared_rows import Group, groups, total
 from local.compare.recording import Recording
-from local.compare.rows import Group, groups, total
 from local.compare.state_spans import StateSpan
 from local.compare.styles import STYLES
 from profiles.instruments.functions import State

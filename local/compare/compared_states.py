@@ -19,11 +19,11 @@ _INNERMOST, _THREADS, _TASKS = map(_states, ("innermost", "thread", "task"))
 _LOADS_CAS = "load_verify_locations"
 # v01's clients of Chargebee and DynamoDB wait in the same function as boto3's client of SQS. The first of these files
 # that occurs in a stack says for which service the thread waits.
-_NOT_SQS = {"requests/sessions.py": State.CHARGEBEE, "billing/blocking.py": State.TABLE}
+_NOT_SQS = {"requests/sessions.py": State.CHARGEBEE, "billing/inline_clients.py": State.TABLE}
 
 
 def state_of(line: int | None, functions: Sequence[tuple[str, str]]) -> State:
-    """Returns the state of a thread or task with the given stack, which `asgi_doctor.samples` has recorded.
+    """Returns the state of a thread or task with the given stack, which `profiles.instruments.samples` has recorded.
 
     `functions` are the stack's functions as (file, name), innermost first. `line` is the line number in the innermost
     function of a thread, or None for the stack of a suspended task.
