@@ -11,7 +11,7 @@ from app.errors import ConfigurationError
 from app.settings import Release, load_settings
 from app.terminal import is_dumb
 from local import ctrl_c, exposure, lessons
-from local.compare import svg, terminal
+from local.compare import compared_terminal, svg
 from local.compare.recording import Recording, delay, record
 from local.compare.styles import STYLES
 from local.local_run import REPLACED
@@ -81,17 +81,19 @@ def _parsed(text: str) -> tuple[Release, dict[str, str]]:
 
 
 def _show(recorded: Recording, seconds: float) -> None:
-    columns = max(20, shutil.get_terminal_size((100, 24)).columns - terminal.LABEL - 1)
-    click.secho(f"\n{recorded.name}: {terminal.summary(recorded)}", bold=True)
+    columns = max(20, shutil.get_terminal_size((100, 24)).columns - compared_terminal.LABEL - 1)
+    click.secho(f"\n{recorded.name}: {compared_terminal.summary(recorded)}", bold=True)
     shown: set[State] = set()
-    for line in terminal.lines(recorded, seconds, columns):
-        click.echo(f"{line.label:<{terminal.LABEL}} " + "".join(map(_cell, line.states)).rstrip())
+    for line in compared_terminal.lines(recorded, seconds, columns):
+        click.echo(f"{line.label:<{compared_terminal.LABEL}} " + "".join(map(_cell, line.states)).rstrip())
         shown |= {state for state in line.states if state is not None}
-    click.echo(f"{'':<{terminal.LABEL}} 0{f'{seconds:.2f} s':>{columns - 1}}")
-    click.echo("   ".join(click.style(words, fg=STYLES[state].terminal) for state, words in terminal.legend(shown)))
+    click.echo(f"{'':<{compared_terminal.LABEL}} 0{f'{seconds:.2f} s':>{columns - 1}}")
+    click.echo(
+        "   ".join(click.style(words, fg=STYLES[state].terminal) for state, words in compared_terminal.legend(shown))
+    )
     for doubt in recorded.doubts:
         click.echo(f"DOUBTFUL: during the recording, {doubt}; this may have changed the times above")
 
 
 def _cell(state: State | None) -> str:
-    return terminal.NOT_YET if state is None else click.style(STYLES[state].letter, fg=STYLES[state].terminal)
+    return compared_terminal.NOT_YET if state is None else click.style(STYLES[state].letter, fg=STYLES[state].terminal)

@@ -5,7 +5,7 @@ import click
 from asgi_doctor.cli import main
 from asgi_doctor.finding import Finding
 from local import lessons
-from local.doctor.releases import showing
+from local.doctor.doctored_releases import showing
 
 
 @click.command(

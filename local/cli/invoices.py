@@ -12,9 +12,9 @@ from typing import Any
 import click
 
 from app.terminal import draws
-from local.audit import invoices as read_invoices
 from local.local_run import read_run
-from local.settings import load_local_settings
+from local.local_settings import load_local_settings
+from local.money_audit import invoices as read_invoices
 
 _SECONDS = 1.0
 _COLUMNS: tuple[str, ...] = ("id", "customer", "status", "charges", "total", "closed at")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from local.local_run import read_run
-from local.settings import load_local_settings
+from local.local_settings import load_local_settings
 
 
 def on_local_run(name: str) -> click.Command:

@@ -5,8 +5,8 @@ import click
 from app.cli.queue import say, show
 from local.cli import given
 from local.local_run import read_run
+from local.local_settings import load_local_settings
 from local.peek import peek
-from local.settings import load_local_settings
 
 
 @click.command()

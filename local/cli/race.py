@@ -14,8 +14,8 @@ from local.cli.shown_services import page_config
 from local.launch import no_rate_limit, start_service
 from local.live.start import start
 from local.local_run import LocalRun
+from local.local_settings import load_local_settings
 from local.log_lines import prefixed
-from local.settings import load_local_settings
 
 MOST = 2  # the live page has at most two columns
 

@@ -22,8 +22,8 @@ from local.cli.shown_services import page_config
 from local.launch import changed_environment, start_web, start_worker
 from local.live.start import start as start_page
 from local.local_run import REPLACED, LocalRun, start_stand_ins
+from local.local_settings import LocalSettings, load_local_settings
 from local.sample_events import default_file, sample_files
-from local.settings import LocalSettings, load_local_settings
 
 METRICS_PORT = "9464"  # a fixed port, so that a Prometheus server finds the service again after a restart
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(LocalSettings)}"

@@ -18,10 +18,10 @@ from local.chargebee.load_generator import LoadResult, load
 from local.chargebee.sender import open_prober, open_session, post
 from local.cli import given
 from local.local_run import LocalRun, read_run
+from local.local_settings import load_local_settings
 from local.readiness import is_listening
 from local.sample_events import default_file, fresh_events_of, sample_files
 from local.seeding import seed
-from local.settings import load_local_settings
 from local.stand_ins import StandIns, configured_stand_ins
 
 DEFAULT_URL = "http://127.0.0.1:8000"

@@ -4,7 +4,7 @@ from app.settings import Release, WebSettings
 from local import delay, lessons
 from local.live.page_config import PageConfig, ShownService
 from local.local_run import LocalRun
-from local.settings import LocalSettings
+from local.local_settings import LocalSettings
 
 
 def page_config(runs: list[tuple[LocalRun, Release]], settings: WebSettings, options: LocalSettings) -> PageConfig:
