@@ -10,9 +10,9 @@ from typing import NamedTuple, Self
 import aiohttp
 
 from local.live.firing import Post, fire
+from local.live.live_tally import Tally
 from local.live.page_config import ShownService
 from local.live.sender_times import Milliseconds
-from local.live.tally import Tally
 
 # A function that generates the given number of webhooks.
 Bodies = Callable[[int], Iterable[bytes]]

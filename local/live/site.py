@@ -11,12 +11,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from local.guard import SameOriginGuard
 from local.live import document, stream
 from local.live.buttons import DELAYS_MS, LOAD_BUTTONS, Bodies, Buttons, OpenPost
 from local.live.page_config import PageConfig, takes_webhooks
 from local.live.ring import Ring
 from local.live.sampler import sample
+from local.local_guard import SameOriginGuard
 
 _HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
 

@@ -6,6 +6,9 @@ from local.live.quantiles import quantile
 # Numbers by name. None means that the number is unknown, or that nothing happened. Times are in milliseconds, rates are
 # in webhooks per second, and CPU time is in percent of one core.
 Values = dict[str, float | None]
+# Group commit's calls are all in flight if this share of them began as the last one that may, and if the messages have
+# waited for their calls. On a FIFO queue, each call is the last one.
+_LAST_SHARE, _WAITED_SECONDS = 0.9, 0.005
 # Numbers of webhooks by group of outcomes, such as `rejected`, and within each group by outcome.
 Totals = dict[str, dict[str, int]]
 
@@ -80,10 +83,23 @@ def _process(before: Scrape, after: Scrape) -> Values:
     cpu = _change("process_cpu_time_seconds_total", before, after)
     throttled = _change("container_cpu_throttled_time_seconds_total", before, after)
     return {
+        "calls_full": _full(before, after),
         "batch": messages / batches if batches and messages else None,
         "cpu": None if cpu is None else 100 * cpu / seconds,
         "throttled": None if throttled is None else 100 * throttled / seconds,
     }
+
+
+def _full(before: Scrape, after: Scrape) -> float | None:
+    """Returns the number of calls to SQS in flight if that limit makes webhooks wait, otherwise None."""
+    calls = _change("invoice_webhook_sqs_calls_count", before, after)
+    in_flight = _change("invoice_webhook_sqs_calls_sum", before, after)
+    last = _change("invoice_webhook_sqs_last_calls_total", before, after)
+    waited = _change("invoice_webhook_sqs_wait_seconds_sum", before, after)
+    waits = _change("invoice_webhook_sqs_wait_seconds_count", before, after)
+    if not (calls and in_flight and last and waited and waits):
+        return None
+    return round(in_flight / calls) if last >= _LAST_SHARE * calls and waited >= _WAITED_SECONDS * waits else None
 
 
 def _change(name: str, before: Scrape, after: Scrape) -> float | None:

@@ -23,12 +23,14 @@ function heading(service) {
     health: element("span", { className: "health", textContent: "not known yet" }),
     totals: element("span", { className: "totals" }),
     sentHere: element("span", { className: "sent-here" }),
+    limit: element("p", { className: "waits" }),
   }
   const place = element("section", { className: "service" },
     element("h2", { textContent: service.name }),
     element("p", { className: "change" }, ...withCode(service.change && `The change: ${service.change}`)),
     element("p", { className: "cost" }, ...withCode(service.cost && `Its cost: ${service.cost}`)),
     element("p", { className: "waits" }, ...(service.waits ? [element("b", { textContent: WHY_WAITING }), ` ${service.waits}`] : [])),
+    parts.limit,
     element("p", { className: "state" }, parts.health, parts.totals, ...invoices(service), parts.sentHere))
   document.getElementById("services").append(place)
   return { place, ...parts }

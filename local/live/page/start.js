@@ -69,11 +69,12 @@ function redraw() {
     })
   }
   readouts()
-  headings.forEach(({ place, health: state, totals: sums, sentHere: sentHereText }, at) => {
+  headings.forEach(({ place, health: state, totals: sums, sentHere: sentHereText, limit: limitText }, at) => {
     place.classList.toggle("no-answer", unansweredSince(at) != null)
     state.textContent = health(at)
     sums.replaceChildren(...totals(at))
     sentHereText.replaceChildren(...sentHere(at))
+    limitText.replaceChildren(...limit(at))
   })
   tables.forEach(fillTable)
   for (const button of byId("delays").querySelectorAll("button"))

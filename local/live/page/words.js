@@ -61,6 +61,14 @@ function sentHere(at) {
   return [strong(sent), ` sent from this page: ${parts.join(", ")}${waited}`]
 }
 
+// Returns the limit that makes webhooks wait, if all of group commit's calls are in flight.
+function limit(at) {
+  const calls = latest(at, "calls_full")
+  if (calls == null) return []
+  const which = calls === 1 ? "the one call to SQS that a FIFO queue allows is" : `all ${number(calls)} calls to SQS are`
+  return [element("b", { textContent: "The limit that holds:" }), ` ${which} in flight, with at most ten webhooks in each. The others wait.`]
+}
+
 function throughput(at) {
   const [service, sender] = ["times", "sender"].map(id => ALL_CHARTS.find(chart => chart.id === id))
   if (!webhooks) return ""

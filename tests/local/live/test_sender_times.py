@@ -3,8 +3,8 @@
 import pytest
 
 from local.live.firing import Answer
+from local.live.live_tally import Tally
 from local.live.sender_times import SenderTimes
-from local.live.tally import Tally
 
 
 def test_the_last_two_moments_and_all() -> None:
@@ -16,11 +16,6 @@ def test_the_last_two_moments_and_all() -> None:
     assert [times.recent(), times.recent()] == [both, both]
     assert times.recent() == {}
     assert times.overall() == pytest.approx({"p50": 100, "p99": 3000}, rel=0.06)
-
-
-def test_without_an_answer() -> None:
-    """There are no times, instead of times of 0."""
-    assert (SenderTimes().recent(), SenderTimes().overall()) == ({}, {})
 
 
 @pytest.mark.anyio

@@ -2,19 +2,39 @@
 
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from local.sample_events import fresh_events
-from tests.harness.browser import needs_chromium
+from tests.harness.browser import PATIENCE_MS, chromium, needs_chromium
 from tests.harness.commands import LocalRunProcess
 
 pytestmark = [needs_chromium, pytest.mark.slow]
 DELAY_MS = 100
-BUCKET = 0.08  # as in test_true_values
+BUCKET = 0.08  # how far the page's quantile may be from the true one: local/live/quantiles.py
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Page]:
+    """Opens a browser tab. Fails if its console has an error, such as a violation of the content policy."""
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.set_default_timeout(PATIENCE_MS)
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
+    yield page
+    page.close()
+    assert complaints == []
 
 
 class Sender:

@@ -32,6 +32,9 @@ class Exporter:
             "http_server_request_duration_seconds", "-", ["http_response_status_code"], registry=self.registry
         )
         self.batches = Histogram("invoice_webhook_sqs_batch_size_messages", "-", registry=self.registry)
+        self.calls = Histogram("invoice_webhook_sqs_calls", "-", registry=self.registry)
+        self.last = Counter("invoice_webhook_sqs_last_calls", "-", registry=self.registry)
+        self.waits = Histogram("invoice_webhook_sqs_wait_seconds", "-", registry=self.registry)
         self.cpu = Counter("process_cpu_time_seconds", "-", ["cpu_mode"], registry=self.registry)
 
     def scrape(self, taken: float) -> Scrape:
@@ -69,6 +72,19 @@ def test_quantiles_are_of_the_time_between() -> None:
     drawn = values(before, exporter.scrape(1))
     assert (drawn["p50"], drawn["p99"]) == (3000, 3000)
     assert values(before, Scrape(1, before.samples))["p50"] is None
+
+
+@pytest.mark.parametrize(("last", "waited", "full"), [(10, 0.1, 16), (8, 0.1, None), (10, 0.001, None), (0, 0.0, None)])
+def test_all_calls_in_flight(last: int, waited: float, full: int | None) -> None:
+    """The values name the number of calls if nearly each call is the last one that may begin, and messages wait."""
+    exporter = Exporter()
+    before = exporter.scrape(0)
+    for number in range(10):
+        exporter.calls.observe(16)
+        exporter.waits.observe(waited)
+        exporter.last.inc(number < last)
+    drawn = values(before, exporter.scrape(1))
+    assert drawn["calls_full"] == full
 
 
 def test_the_mean_batch_and_cpu() -> None:
