@@ -13,8 +13,7 @@ import pytest
 
 from app.errors import ConfigurationError
 from local import embedded_aws
-from local.chargebee import start as chargebee
-from local.child import first_line
+from local.chargebee import chargebee_start as chargebee
 from tests.harness.processes import alive
 
 PARENT = """
@@ -63,28 +62,6 @@ def test_a_port_that_is_taken(stand_in: ModuleType) -> None:
         with pytest.raises(ConfigurationError, match=f"did not start on port {port}"), stand_in.start(port):
             pass
     assert _children() == before
-
-
-@each_of_them
-def test_a_port_that_does_not_exist(stand_in: ModuleType, capfd: pytest.CaptureFixture[str]) -> None:
-    """The error is one line, which says what is allowed."""
-    with pytest.raises(ConfigurationError, match="did not start on port 65536"), stand_in.start(65536):
-        pass
-    [line] = capfd.readouterr().err.splitlines()
-    assert "cannot listen on 127.0.0.1:65536: " in line
-    assert line.endswith("; allowed is a free port, or 0")
-
-
-def test_a_process_that_prints_nothing() -> None:
-    """`first_line` waits for a limited time, and returns an empty line if the process ends."""
-    command = [sys.executable, "-c", "input()"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as silent:
-        assert silent.stdin is not None
-        assert silent.stdout is not None
-        with pytest.raises(TimeoutError, match=r"no answer within 0\.01 s"):
-            first_line(silent.stdout, 0.01)
-        silent.stdin.close()
-        assert first_line(silent.stdout) == b""
 
 
 def _children() -> set[int]:

@@ -1,15 +1,12 @@
 """Tests that generated events are distinct, of the same size, and valid."""
 
-import itertools
 import json
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.errors import ConfigurationError
-from local.sample_events import SAMPLES, fresh_events, fresh_events_of
+from local.sample_events import SAMPLES, fresh_events
 
 
 @pytest.mark.parametrize("file", sorted(SAMPLES.glob("*.json")), ids=lambda file: file.stem)
@@ -36,46 +33,3 @@ def _ids(event: Any) -> list[str]:
     """Returns the ids of the event, of its invoice and of its customer, if the event has them."""
     invoice = event["content"].get("invoice", {})
     return [event["id"], *(invoice[name] for name in ("id", "customer_id") if name in invoice)]
-
-
-def test_two_runs_share_no_id() -> None:
-    """Two runs have different ids. Otherwise, the second audit would find the first run's messages."""
-    template = (SAMPLES / "default.json").read_bytes()
-    first, second = ({json.loads(body)["id"] for body in fresh_events(template, 100)} for _ in range(2))
-    assert not first & second
-
-
-def test_events_are_made_one_at_a_time() -> None:
-    """`fresh_events` makes one event at a time, so a thousand events need less memory than a hundred of them would."""
-    template = (SAMPLES / "default.json").read_bytes()
-    events = fresh_events(template, 1000)
-    tracemalloc.start()
-    assert sum(len(body) for body in events) == 1000 * len(template)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 100 * len(template)
-
-
-@pytest.mark.slow
-def test_a_quarter_of_a_million() -> None:
-    """`fresh_events` can make more events than a load test sends."""
-    template = (SAMPLES / "default.json").read_bytes()
-    late = next(itertools.islice(fresh_events(template, 300_000), 250_000, None))
-    assert len(late) == len(template)
-
-
-@pytest.mark.parametrize(
-    "template",
-    [
-        *(b"", b"[]", b"{}", b'{"id": "ev_1", "content": {}}', b'{"id": 5, "content": {}}'),
-        b'{"id": "ev_0123456789", "content": {"invoice": {"id": 5}}}',
-        b"[" * 100_000,
-    ],
-    ids=lambda template: template[:60].decode(),
-)
-def test_what_is_no_template(template: bytes, tmp_path: Path) -> None:
-    """A file from which no fresh events can be made is rejected by its name."""
-    file = tmp_path / "template.json"
-    file.write_bytes(template)
-    with pytest.raises(ConfigurationError, match=f"^{file}: the "):
-        next(fresh_events_of([file], 1))

@@ -1,7 +1,5 @@
 """Tests that clients trust the stand-ins' certificates only with the bundle."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import boto3
@@ -12,7 +10,6 @@ from botocore.httpsession import DEFAULT_CA_BUNDLE
 from local import embedded_aws
 from local.peek import peek
 from local.tls import certificates
-from tests.harness.service import clean_environment
 
 BEGIN = "BEGIN CERTIFICATE"
 BOTOCORES = Path(DEFAULT_CA_BUNDLE).read_text(encoding="utf-8").count(BEGIN)
@@ -41,14 +38,3 @@ def test_the_embedded_aws_over_tls() -> None:
             doubting.list_queues()
         trusting.close()
         doubting.close()
-
-
-@pytest.mark.slow
-def test_a_demo_over_tls() -> None:
-    """With APP_LOCAL_TLS=1, the service and the audit find the bundle."""
-    command = [sys.executable, "-m", "local", "demo", "--count", "20"]
-    environment = clean_environment(local_tls=1)
-    ended = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
-    assert ended.returncode == 0, ended.stderr
-    assert "SQS at https://127.0.0.1:" in ended.stdout
-    assert "20 got 200, 20 in the queue, 0 lost" in ended.stdout

@@ -3,7 +3,7 @@
 import httpx
 
 from local.chargebee.behaviour import API_KEY
-from local.chargebee.start import start
+from local.chargebee.chargebee_start import start
 from tests.local.chargebee.in_process import BROKEN_OFF, StandIn, invoice
 
 

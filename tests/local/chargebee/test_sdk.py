@@ -8,9 +8,10 @@ import chargebee
 import httpx
 import orjson
 import pytest
-from chargebee import APIError, Chargebee, InvalidRequestError, OperationFailedError
+from chargebee import Chargebee, InvalidRequestError, OperationFailedError
 
-from local.chargebee.start import ChargebeeApi, start
+from local.chargebee.chargebee_start import ChargebeeApi, start
+from tests.harness.service import NO_CAS
 from tests.local.chargebee.in_process import EVENTS, invoice
 
 KEY = {"chargebee-idempotency-key": "ev_1-add_charge-bl_1"}
@@ -24,7 +25,7 @@ def api() -> Iterator[ChargebeeApi]:
 
 
 def register(api: ChargebeeApi, *entries: dict[str, Any]) -> None:
-    httpx.put(f"{api.url}/_/invoices", content=orjson.dumps(entries), timeout=60).raise_for_status()
+    httpx.put(f"{api.url}/_/invoices", content=orjson.dumps(entries), verify=NO_CAS, timeout=60).raise_for_status()
 
 
 @pytest.fixture
@@ -53,34 +54,6 @@ def test_add_charge_and_close(sdk: Chargebee) -> None:
     assert sdk.Invoice.retrieve("1").invoice.raw_data == closed.invoice.raw_data
 
 
-def test_retrieve_with_pages(sdk: Chargebee) -> None:
-    """`line_items_next_offset` leads to the next page."""
-    invoice_id = EVENTS[4]["content"]["invoice"]["id"]
-    first = sdk.Invoice.retrieve(invoice_id, {"line_items_limit": 50}).invoice
-    rest = sdk.Invoice.retrieve(invoice_id, {"line_items_offset": first.line_items_next_offset}).invoice
-    assert [item.id for item in first.line_items + rest.line_items] == [
-        item["id"] for item in EVENTS[4]["content"]["invoice"]["line_items"]
-    ]
-    assert rest.line_items_next_offset is None
-
-
-def test_list_events(sdk: Chargebee) -> None:
-    """Events are listed with filters, in order, page after page."""
-    wanted: dict[str, Any] = {
-        "event_type": {"in": ["pending_invoice_created", "invoice_updated"]},
-        "occurred_at": {"between": [1_769_000_000, 1_786_000_000]},
-        "sort_by": {"asc": "occurred_at"},
-        "limit": 4,
-    }
-    first = sdk.Event.list(wanted)
-    rest = sdk.Event.list({**wanted, "offset": first.next_offset})
-    assert [entry.event.id for entry in first.list + rest.list] == [event["id"] for event in EVENTS[1:7]]
-    assert rest.next_offset is None
-    assert first.list[0].event.content["invoice"]["id"] == EVENTS[1]["content"]["invoice"]["id"]
-    after = sdk.Event.list({"event_type": {"is": "pending_invoice_created"}, "occurred_at": {"after": 1_793_000_000}})
-    assert [entry.event.id for entry in after.list] == [EVENTS[9]["id"]]
-
-
 CHARGE = {"amount": 5, "description": "x"}
 
 
@@ -102,24 +75,9 @@ def test_a_request_that_is_wrong(sdk: Chargebee, call: Any, status: int, code: s
     assert (raised.value.http_status_code, raised.value.api_error_code) == (status, code)
 
 
-def test_a_parameter_that_is_wrong(sdk: Chargebee) -> None:
-    """The error names the parameter."""
-    with pytest.raises(InvalidRequestError) as raised:
-        sdk.Invoice.add_charge("draft_inv_1", {"amount": 5, "description": "x" * 251})
-    assert raised.value.param == "description"
-
-
-def test_a_wrong_key(api: ChargebeeApi, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The SDK raises its general error, as with Chargebee."""
-    with pytest.raises(APIError) as raised:
-        client(api, monkeypatch, "another").Invoice.retrieve("draft_inv_1")
-    assert type(raised.value) is APIError
-    assert (raised.value.http_status_code, raised.value.api_error_code) == (401, "api_authentication_failed")
-
-
 def test_too_many_calls(api: ChargebeeApi, sdk: Chargebee) -> None:
     """The SDK raises OperationFailedError with the time to wait."""
-    httpx.put(f"{api.url}/_/behaviour", json={"rate": 1}, timeout=60).raise_for_status()
+    httpx.put(f"{api.url}/_/behaviour", json={"rate": 1}, verify=NO_CAS, timeout=60).raise_for_status()
     sdk.Invoice.retrieve("draft_inv_1")
     with pytest.raises(OperationFailedError) as raised:
         sdk.Invoice.retrieve("draft_inv_1")
@@ -129,7 +87,7 @@ def test_too_many_calls(api: ChargebeeApi, sdk: Chargebee) -> None:
 
 def test_errors_of_the_server(api: ChargebeeApi, sdk: Chargebee) -> None:
     """The API's faults raise OperationFailedError; a gateway's page and half an answer raise what the SDK chooses."""
-    httpx.put(f"{api.url}/_/behaviour", json={"errors": 1}, timeout=60).raise_for_status()
+    httpx.put(f"{api.url}/_/behaviour", json={"errors": 1}, verify=NO_CAS, timeout=60).raise_for_status()
     seen = {_error(sdk) for _ in range(16)}
     assert seen == {"internal_error", "internal_temporary_error", "gateway_timeout", "cut_off"}
 

@@ -1,24 +1,17 @@
 """Tests that commands find the local run, or name the command that starts one."""
 
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 import boto3
 import pytest
-from click.testing import CliRunner
 
-from app.errors import ConfigurationError
 from local.embedded_aws import REGION
 from local.local_run import LocalRun, read_run
 from local.peek import peek
 from local.sample_events import default_file
 from tests.harness.commands import LocalRunProcess, run_local
-from tests.harness.ports import refusing
-from tests.local.live.pretended import Pretended
 
 run, send = import_module("local.cli.run"), import_module("local.cli.send")
 # A user's real account: what the commands must not use. Nothing listens there.
@@ -74,51 +67,3 @@ def test_there_is_none(command: str, tmp_path: Path) -> None:
     assert ended.stderr.splitlines() == [
         f"error: no local run: {tmp_path}/local.json does not exist; start one with `make run`"
     ]
-
-
-def test_send_without_any_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is sent: one line names the command that starts a service."""
-    monkeypatch.setenv("APP_LOCAL_RUN_DIR", str(tmp_path))
-    with refusing() as port:
-        nobody = f"http://127.0.0.1:{port}"
-        monkeypatch.setattr(send, "DEFAULT_URL", nobody)
-        with pytest.raises(ConfigurationError) as error:
-            CliRunner().invoke(send.send, [], catch_exceptions=False)
-    assert str(error.value) == (
-        f"no local run: {tmp_path}/local.json does not exist; start one with `make run`, or name a service with --url;"
-        f" no service listens on {nobody}"
-    )
-
-
-def test_send_to_a_service_that_is_no_local_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`send` uses a service that listens on the default address."""
-    monkeypatch.setenv("APP_LOCAL_RUN_DIR", str(tmp_path))
-    with Pretended() as service:
-        monkeypatch.setattr(send, "DEFAULT_URL", service.shown().url)
-        ended = CliRunner().invoke(send.send, [str(default_file())], catch_exceptions=False)
-    assert (ended.exit_code, ended.stdout.splitlines()[-1]) == (0, "200: 1"), ended.stdout
-    assert service.webhooks == [default_file().read_bytes()]
-
-
-def test_a_closed_terminal_is_passed_on() -> None:
-    """A terminal sends SIGHUP twice. The service ignores the second one, but a second SIGTERM would end it at once."""
-    code = """
-import signal
-awaited = {signal.SIGHUP, signal.SIGTERM}
-signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
-print("ready", flush=True)
-print(int(signal.sigwait(awaited)), flush=True)
-"""
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in signals}
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as web:
-        try:
-            assert web.stdout is not None
-            assert web.stdout.readline() == b"ready\n"
-            run._pass_signals_on(web)
-            signal.raise_signal(signal.SIGHUP)
-            assert web.stdout.readline() == b"%d\n" % signal.SIGHUP
-        finally:
-            web.kill()
-            for number, handler in before.items():
-                signal.signal(number, handler)

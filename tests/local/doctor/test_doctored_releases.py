@@ -4,7 +4,7 @@ import pytest
 
 from app.settings import Release
 from asgi_doctor.finding import Cure, Finding, Kind
-from local.doctor.releases import showing
+from local.doctor.doctored_releases import showing
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,10 @@ import pytest
 
 from lab.stand_ins import upstream
 from loadtest.stage.queues import client
-from local import child, embedded_aws
-from local.chargebee.start import start as start_chargebee
+from local import embedded_aws
+from local.chargebee.chargebee_start import start as start_chargebee
 from local.live.page_config import PageConfig, ShownService
 from local.live.start import start as start_page
-from tests.harness.browser import chromium, needs_chromium
 from tests.harness.service import NO_CAS
 
 FOREIGN = "http://attacker.example"
@@ -123,38 +122,3 @@ def test_the_aws_sdk_on_a_guarded_queue(servers: dict[str, Server]) -> None:
     assert dynamodb.list_tables()["TableNames"] == []
     for each in (sqs, dynamodb):
         each.close()
-
-
-SCRIPT = """
-async ([aws, api]) => {
-  const read = async (url, options) => {
-    try { return await (await fetch(url, options)).text() } catch { return "" }
-  }
-  const form = new URLSearchParams({ Action: "CreateQueue", QueueName: "forged" })
-  await read(aws, { method: "POST", body: form, mode: "no-cors" })
-  return [await read(`${aws}/?Action=ListQueues`), await read(`${api}/_/behaviour`)]
-}
-"""
-
-
-@needs_chromium
-def test_a_website_in_chromium(servers: dict[str, Server]) -> None:
-    """A page of another origin on loopback reads nothing and forges nothing."""
-    aws, api, slow = (servers[name].url for name in ("aws", "chargebee", "upstream"))
-    with chromium() as browser:
-        page = browser.new_page()
-        page.goto(f"{slow}/?ms=0")
-        assert page.evaluate(SCRIPT, [aws, api]) == ["", ""]
-    assert "forged" not in servers["aws"].ask().text
-
-
-@pytest.mark.parametrize(("module", "path"), [("embedded_aws", "/?Action=ListQueues"), ("chargebee", "/_/behaviour")])
-def test_a_container_s_name(module: str, path: str) -> None:
-    """--allow-host accepts a container's name, with any port."""
-    arguments = ["--port=0", "--allow-host=standin", "--allow-host=named:80"]
-    arguments += ["--json"] if module == "chargebee" else []
-    with child.start(f"local.{module}", arguments, "it did not start") as started:
-        [url] = started.ready.values()
-        server = Server(url, path)
-        hosts = ["standin:8002", "standin", "named:80", f"127.0.0.1:{server.port}", "named:81", "other"]
-        assert [server.ask(Host=host).status_code for host in hosts] == [200, 200, 200, 200, 403, 403]
