@@ -18,9 +18,9 @@ from app.settings import Release
 from loadtest import interleaved
 from loadtest.failures import exit_on_failure
 from loadtest.fire import vegeta
-from loadtest.fire.measure import measure
+from loadtest.fire.attack_measurement import measure
 from loadtest.record.shapes import Load
-from loadtest.report import over_time, overload, request_charts
+from loadtest.report import over_time, overload_report, request_charts
 from loadtest.report.charts import Spec
 from loadtest.report.request_charts import Deadline, Requests
 from loadtest.stage import subject, tools, toxiproxy
@@ -103,10 +103,10 @@ def _drawn(picture: Picture) -> Spec:
             what = subject.release(picture.release, name, **variables)
             measured = measure(stack, what, picture.budget, picture.load, out=Path(raw))
             attacks[name] = over_time.requests(Path(raw))
-            rows.append(overload.row(name, measured, sorted(vegeta.hits(Path(raw) / "results.bin"))))
+            rows.append(overload_report.row(name, measured, sorted(vegeta.hits(Path(raw) / "results.bin"))))
         for doubt in measured.conditions.doubts if measured.conditions else ():
             click.echo(f"DOUBTFUL: {doubt}")
-    click.echo(overload.table(rows))
+    click.echo(overload_report.table(rows))
     return request_charts.side_by_side(attacks, picture.title, picture.deadline)
 
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from app.settings import NEWEST
 from profiles.live import CHROMIUM, HERE, SCHEMES, Picture, press, served
 
-WIDTH, HEIGHT, SCALE = 1200, 900, 0.75
+WIDTH, HEIGHT = 860, 630  # about the width of a README's column, so that the text stays legible
 SECONDS, FRAME = 14.0, 0.5
 MOST_BYTES = 2 * 1024 * 1024
 
@@ -50,8 +50,7 @@ def _film(browser: Browser, url: str, scheme: str) -> list[Image.Image]:
 
 
 def _frame(page: Page) -> Image.Image:
-    image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    return image.resize((round(WIDTH * SCALE), round(HEIGHT * SCALE)), Image.Resampling.LANCZOS)
+    return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
 
 
 def _write(frames: list[Image.Image], scheme: str) -> None:

@@ -2,20 +2,21 @@
 
     python -m profiles.timelines [NAME …]
 
-Queue, table and Chargebee delay each call by 0.1 s. Exceptions: in the picture of v04, the queue delays by 0.5 s; in
-the pictures of v10 and v11, not at all. A picture shows what waits for what, which is the same on any machine; its
+Queue, table and Chargebee delay each call by 0.1 s. Exceptions: in the picture of v04, the queue delays by 0.5 s; from
+v10 on, not at all. A picture shows what waits for what, which is the same on any machine; its
 times are of the machine that drew it.
 """
 
 import os
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
 import click
 
-from app.settings import load_settings
+from app.settings import Release, load_settings
 from local import lessons
 from local.compare import svg
 from local.compare.recording import NONE, record
@@ -33,6 +34,11 @@ class Picture(NamedTuple):
 
 TLS = {"APP_LOCAL_TLS": "1"}
 PICTURES = {
+    # A release without a picture below: beside the one before, on a queue without delay.
+    **{
+        after.value: Picture((before.value, after.value), 50, {"APP_LOCAL_SQS_DELAY": "0"})
+        for before, after in pairwise(Release)
+    },
     "v01_inline": Picture(("v01",), 5),
     "v02_blocking": Picture(("v01", "v02"), 5),
     "v03_threadpool": Picture(("v02", "v03")),
@@ -42,8 +48,6 @@ PICTURES = {
     "v07_sync_handler": Picture(("v06", "v07")),
     "v08_native_async": Picture(("v07", "v08")),
     "v09_group_commit": Picture(("v08", "v09"), 50),
-    "v10_lean_client": Picture(("v09", "v10"), 50, {"APP_LOCAL_SQS_DELAY": "0"}),
-    "v11_without_asgi": Picture(("v10", "v11"), 50, {"APP_LOCAL_SQS_DELAY": "0"}),
     "ca_bundle": Picture(("v05", "v06"), 10, TLS),
     "connecting_at_once": Picture(("v07", "v08"), 40, TLS),
 }

@@ -1,4 +1,4 @@
-"""Counts what one webhook takes under v08, v10 and v11, and draws profiles/one_webhook.svg.
+"""Counts what one webhook takes under v08, v10 and the two newest releases, and draws profiles/one_webhook.svg.
 
     python -m profiles.one_webhook
 
@@ -15,7 +15,7 @@ from profiles.one_webhook import picture
 from profiles.one_webhook.run import trace
 
 FILE = Path(__file__).parents[1] / "one_webhook.svg"
-RELEASES = (Release.V08_NATIVE_ASYNC, Release.V10_LEAN_CLIENT, Release.V11_WITHOUT_ASGI)
+RELEASES = (Release.V08_NATIVE_ASYNC, Release.V10_LEAN_CLIENT, *list(Release)[-2:])
 
 
 @click.command(help=__doc__)

@@ -5,8 +5,8 @@ Calls at the trace's beginning that no rule matches belong to the first stage.
 
 from collections import Counter
 
-from profiles.instruments.functions import FUNCTIONS, Stage, covers
-from profiles.one_webhook.counter import Call, Trace
+from profiles.instruments.functions import Stage, stage_of
+from profiles.one_webhook.counter import Trace
 
 # FastAPI makes a response for the dependencies, too, although the release has none.
 _DEPENDENCIES = "solve_dependencies"
@@ -24,15 +24,10 @@ def _stages(trace: Trace) -> list[Stage]:
     before = Stage.READ
     for call in trace.calls:
         if call.caller is None:
-            before = _ruled(call) or before
+            before = stage_of(call.file, call.function) or before
         elif trace.calls[call.caller].function == _DEPENDENCIES:
             before = found[call.caller]
         else:
-            before = _ruled(call) or found[call.caller]
+            before = stage_of(call.file, call.function) or found[call.caller]
         found.append(before)
     return found
-
-
-def _ruled(call: Call) -> Stage | None:
-    found = (one.stage for one in FUNCTIONS if one.stage is not None and covers(one, call.file, call.function))
-    return next(found, None)
