@@ -11,7 +11,7 @@ _FIXED = (
     "--url=http://web",
     "--yes-this-is-mine",
     "--queue-url=http://toxiproxy:9324/000000000000/invoice-webhooks",
-    "--sqs-endpoint=http://elasticmq:9324",
+    "--sqs-endpoint=http://sqs:9324",
 )
 
 

@@ -86,21 +86,24 @@ def python(pod: str, code: str, *arguments: str, timeout: float = 60) -> str:
 
 def service_api(service: str, path: str, body: Any = None) -> str:
     """Sends a request to a Service through the API server, without a client inside the cluster."""
-    raw = f"/api/v1/namespaces/{NAMESPACE}/services/{service}/proxy{path}"
+    raw = _proxied(service, path)
     if body is None:
         return kubectl("get", "--raw", raw)
     return kubectl("create", "--raw", raw, "--filename", "-", stdin=json.dumps(body))
 
 
+def _proxied(service: str, path: str) -> str:
+    return f"/api/v1/namespaces/{NAMESPACE}/services/{service}/proxy{path}"
+
+
 def queued(queue: str = QUEUE, which: str = "ApproximateNumberOfMessages") -> int:
     """Returns how many messages of the queue are visible, or the value of another attribute, `which`."""
-    path = f"/000000000000/{queue}?Action=GetQueueAttributes&AttributeName.1={which}"
-    return int(service_api("elasticmq:sqs", path).partition("<Value>")[2].partition("<")[0])
+    return int(json.loads(service_api("sqs:sqs", f"/_stand-in/attributes?queue={queue}"))[which])
 
 
 def purge(queue: str = QUEUE) -> None:
     """Empties the queue: the audit fails on messages that it has not sent."""
-    service_api("elasticmq:sqs", f"/000000000000/{queue}?Action=PurgeQueue")
+    kubectl("delete", "--raw", _proxied("sqs:sqs", f"/_stand-in/messages?queue={queue}"))
 
 
 def set_latency(milliseconds: int) -> None:

@@ -10,9 +10,9 @@ import sys
 from collections import Counter
 
 from app.settings import load_settings, load_worker_settings
-from local.audit import audit, wait
 from local.chargebee.sender import open_session, post
 from local.http import ask
+from local.money_audit import audit, wait
 from local.sample_events import default_file, fresh_events
 from local.seeding import pending, seed
 from local.stand_ins import configured_stand_ins

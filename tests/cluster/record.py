@@ -1,4 +1,4 @@
-"""The results: record.json, and their summary as a table in README.md."""
+"""The results: record.json, and their summary as a table in PROOF.md."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from tests.cluster import summary
 from tests.cluster.summary import Row
 
 RECORD = Path(__file__).parent / "record.json"
-README = Path(__file__).parents[2] / "deploy" / "k8s" / "README.md"
+PROOF = Path(__file__).parents[2] / "deploy" / "k8s" / "PROOF.md"
 _TABLE = re.compile(r"(<!-- recorded -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -34,9 +34,9 @@ class Record:
 
     def write(self) -> None:
         RECORD.write_text(json.dumps(self._rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        table = summary.table(self._rows)
-        README.write_text(
-            _TABLE.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", README.read_text(encoding="utf-8")),
+        shown = f"{summary.table(self._rows)}\n\n{summary.where(self._rows)}"
+        PROOF.write_text(
+            _TABLE.sub(lambda found: f"{found[1]}\n{shown}\n\n{found[2]}", PROOF.read_text(encoding="utf-8")),
             encoding="utf-8",
         )
 

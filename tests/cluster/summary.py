@@ -1,4 +1,4 @@
-"""README's table: one row per test of record.json. Of several runs, it shows the worst values, without rounding."""
+"""The table of PROOF.md: one row per test of record.json, with the worst values of several runs, without rounding."""
 
 import re
 from collections.abc import Iterable
@@ -13,18 +13,25 @@ _REPORT = re.compile(
 # A check's variant within a test: `v02_blocking: memory peak`, `burst: cpu quota`.
 _VARIANT = re.compile(r"^(burst|capped|v\d\d_\w+): ")
 _MAXIMA = ("restarts, failed probes", "memory peak", "memory peak after the start")
+# Messages of the cluster, and details that only the record has.
+_SHORT = {r"blocked for .*": "blocked", r"violates PodSecurity .*": "refused", r" \(at most [^)]*\)": ""}
 # Repeated in the attack's report (the audit), or not a figure to compare.
-_IN_THE_RECORD_ONLY = ("audit", "the load outlasted it", "usage now")
+_IN_THE_RECORD_ONLY = (
+    "audit",
+    "deployments available",
+    "invoices still open after it",
+    "left in the queue by the audit",
+    "the load outlasted it",
+    "usage now",
+)
 
 
 def table(rows: list[Row]) -> str:
-    """Returns a Markdown table. A check that does not hold is shown in full, beside the summary."""
-    lines = ["| section | checks | seen (of several runs: the worst) | holds | date (UTC), Kubernetes, commit |"]
-    lines.append("|---|---:|---|---|---|")
+    """Returns a Markdown table. A check that does not hold is shown in full, after the summary."""
+    lines = ["| section | checks | seen (of several runs: the worst) | holds |", "|---|---:|---|---|"]
     for test in _unique(_test(row) for row in rows):
         of_it = [row for row in rows if _test(row) == test]
         variants = ", ".join(_unique(row["section"].partition("[")[2].rstrip("]") for row in of_it))
-        measured = _unique(f"{row['date'][:10]}, {row['kubernetes']}, `{row['commit']}`" for row in of_it)
         failed = [f"**NO**: {row['check']}: {row['seen']}" for row in of_it if row["holds"] != "yes"]
         seen = "; ".join(_seen([row for row in of_it if row["holds"] == "yes"]))
         cells = [
@@ -32,10 +39,21 @@ def table(rows: list[Row]) -> str:
             str(len(of_it)),
             seen,
             "; ".join(failed) or "yes",
-            ", ".join(measured),
         ]
         lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
     return "\n".join(lines)
+
+
+def where(rows: list[Row]) -> str:
+    """Returns the date, the version of Kubernetes and the commit, with the sections if there are several of them."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(f"{row['date'][:10]}, Kubernetes {row['kubernetes']}, `{row['commit']}`", []).append(
+            _test(row)
+        )
+    if len(found) == 1:
+        return f"{next(iter(found))}."
+    return "; ".join(f"{', '.join(_unique(tests))}: {place}" for place, tests in found.items()) + "."
 
 
 def _test(row: Row) -> str:
@@ -53,12 +71,19 @@ def _seen(rows: list[Row]) -> list[str]:
         own, semicolon, _ = row["seen"][: report.start()].partition("; ") if report else (row["seen"], True, "")
         check = _VARIANT.sub("", row["check"])
         if semicolon and check not in _IN_THE_RECORD_ONLY:
-            checks.setdefault(check, []).append(own)
-    others = (
-        f"{check}: {_highest(seen) if check in _MAXIMA else ' / '.join(_unique(seen))}"
-        for check, seen in checks.items()
-    )
+            checks.setdefault(check, []).append(_shortened(own))
+    by_value: dict[str, list[str]] = {}
+    for check, seen in checks.items():
+        value = _highest(seen) if check in _MAXIMA else " / ".join(_unique(seen))
+        by_value.setdefault(value, []).append(check)
+    others = (f"{', '.join(of)}: {value}" for value, of in by_value.items())
     return [*([_attacks(reports)] if reports else []), *others]
+
+
+def _shortened(seen: str) -> str:
+    for long, short in _SHORT.items():
+        seen = re.sub(long, short, seen)
+    return seen
 
 
 def _attacks(reports: list[re.Match[str]]) -> str:
@@ -68,8 +93,8 @@ def _attacks(reports: list[re.Match[str]]) -> str:
     requests = sum(_count(number) for report in reports for number in re.findall(r":([\d,]+)", report["codes"]))
     accepted, lost = (sum(_count(report[key]) for report in reports) for key in ("accepted", "lost"))
     return (
-        f"{success}% success, {rate}/s, p99 {p99} ms; {requests - accepted:,} of {requests:,} requests without a 200,"
-        f" {lost:,} of {accepted:,} acknowledged webhooks lost"
+        f"{success}% success, {rate}/s, p99 {p99} ms; {requests - accepted:,} of {requests:,} without a 200,"
+        f" {lost:,} of the others lost"
     )
 
 

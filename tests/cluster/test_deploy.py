@@ -94,7 +94,7 @@ def test_networkpolicy(see: See) -> None:
         see(f"a pod labelled prometheus, of this namespace → {process}'s metrics", seen, seen.startswith("blocked"))
     for process, allowed in {"web": ["toxiproxy"], "worker": ["toxiproxy", "dynamodb", "chargebee"]}.items():
         pod = pods_of(process)[0]["metadata"]["name"]
-        for host, port in (("toxiproxy", 9324), ("elasticmq", 9324), ("dynamodb", 4566), ("chargebee", 8002)):
+        for host, port in (("toxiproxy", 9324), ("sqs", 9324), ("dynamodb", 4566), ("chargebee", 8002)):
             seen = python(pod, _TRY, host, str(port))
             see(f"{process} → {host}:{port}", seen, seen.startswith("connected" if host in allowed else "blocked"))
 

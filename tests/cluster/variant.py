@@ -84,7 +84,7 @@ def apply(
     kubectl("apply", "--kustomize", str(write(FOLDER, kustomization)))
     if workers:  # an HPA does not act on a Deployment without replicas
         kubectl("scale", "deployment/worker", f"--replicas={workers}")
-    for stand_in in ("chargebee", "dynamodb", "elasticmq", "toxiproxy"):
+    for stand_in in ("chargebee", "dynamodb", "sqs", "toxiproxy"):
         kubectl("rollout", "status", f"deployment/{stand_in}", "--timeout=180s")
     set_latency(8)
     settled(pods or 2)
