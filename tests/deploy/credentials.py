@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pydantic import ValidationError
 
 from app.settings import WebSettings
-from app.web.gate.auth import weak_passwords
+from app.web.credentials import weak_passwords
 from tests.deploy import policy
 
 

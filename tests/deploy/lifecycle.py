@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from app.server.run import LAST_ACCEPT_SECONDS, LAST_CALL_SECONDS
 from app.settings import WebSettings
 from app.telemetry.stderr import EXIT_SECONDS
-from app.web.server.graceful import LAST_ACCEPT_SECONDS, LAST_CALL_SECONDS
 from tests.deploy.policy import Objects, container, environment, named, of, processes
 
 _LAST_CALL = LAST_ACCEPT_SECONDS + LAST_CALL_SECONDS
