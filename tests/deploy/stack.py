@@ -26,7 +26,7 @@ services:
   web: {{ ports: !override ["127.0.0.1:{web}:8000"], environment: {{ APP_SQS_TIMEOUT: "2" }} }}
   chargebee: {{ ports: !override ["127.0.0.1:{chargebee}:8002"] }}
   toxiproxy: {{ ports: !override ["127.0.0.1:{toxiproxy}:8474"] }}
-  elasticmq: {{ ports: !override ["127.0.0.1:{elasticmq}:9324"] }}
+  sqs: {{ ports: !override ["127.0.0.1:{sqs}:9324"] }}
 """
 
 
@@ -41,7 +41,7 @@ class Stack:
     """The stack of compose.yaml, under its own project name."""
 
     def __init__(self, folder: Path) -> None:
-        ports = {service: free_port() for service in ("web", "toxiproxy", "elasticmq", "chargebee")}
+        ports = {service: free_port() for service in ("web", "toxiproxy", "sqs", "chargebee")}
         override = folder / "override.yaml"
         override.write_text(OVERRIDE.format(**ports), encoding="utf-8")
         self.name = f"invoice-webhook-test-{os.getpid()}"

@@ -5,7 +5,7 @@ import re
 import yaml
 
 from app import __version__
-from app.composition import send_limits
+from app.from_settings import send_limits
 from app.settings import ALL, WebSettings
 from app.settings.text import unknown_variables, variable
 from tests.deploy import policy
@@ -48,16 +48,16 @@ def test_the_stand_ins_know_the_names_that_they_are_asked_by() -> None:
 
 
 def test_the_image_is_of_this_version() -> None:
-    """Base and overlay for AWS name the tag that the documentation builds and pushes."""
+    """The overlay for AWS names the tag that the documentation builds and pushes, and no base has another one."""
     objects = rendered("aws", ())
     pods = [found["spec"]["template"]["spec"] for found in policy.of(objects, "Deployment")]
     tags = {container["image"].rpartition(":")[2] for pod in pods for container in pod["containers"]}
     assert tags == {__version__}
     base = [file.read_text(encoding="utf-8") for file in (ROOT / "deploy" / "k8s" / "base").rglob("kustomization.yaml")]
-    assert re.findall(r"newTag: (.+)", "".join(base)) == [f'"{__version__}"'] * 2
+    assert "newTag" not in "".join(base)
     text = (ROOT / "deploy" / "k8s" / "README.md").read_text(encoding="utf-8")
-    assert f"/invoice-webhook:{__version__}\n" in text
-    assert f"--build-arg VERSION={__version__} " in text
+    assert "version=$(python3 -c 'import app; print(app.__version__)')\n" in text
+    assert "/invoice-webhook:$version\n" in text
 
 
 def test_the_published_ports_are_on_loopback() -> None:
@@ -107,18 +107,27 @@ def test_the_policy_allows_what_redrive_calls() -> None:
     assert called <= _allowed("OperatorPolicy", "DeadLetters")
 
 
+def test_the_policy_allows_what_operators_call() -> None:
+    """The policy allows each call of the AWS CLI in docs/operating.md."""
+    text = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+    found = re.findall(r"^aws (\w+) ([\w-]+)", text, re.MULTILINE)
+    called = {f"{service}:{name.title().replace('-', '')}" for service, name in found}
+    assert called == {"dynamodb:Query", "sqs:ReceiveMessage", "sqs:DeleteMessage"}
+    assert called <= _allowed("OperatorPolicy", "Table") | _allowed("OperatorPolicy", "DeadLetters")
+
+
 def test_a_worker_cannot_delete_dead_letters() -> None:
     """The worker's policy allows it to send to the dead-letter queue, and nothing else."""
     assert _allowed("WorkerPolicy", "DeadLetters") == {"sqs:GetQueueUrl", "sqs:SendMessage"}
     assert "sqs:SendMessage" not in _allowed("WorkerPolicy", "Queue")
 
 
-def _allowed(policy: str, queue: str) -> set[str]:
-    """Returns the actions that a policy of the template allows on one of its queues."""
+def _allowed(policy: str, resource: str) -> set[str]:
+    """Returns the actions that a policy of the template allows on one of its queues, or on its table."""
     template = (ROOT / "deploy" / "aws" / "billing.yaml").read_text(encoding="utf-8")
     statements = template.partition(f"\n  {policy}:\n")[2].partition("\n\n")[0].split("- Effect: Allow")
-    (statement,) = [text for text in statements if f"!GetAtt {queue}.Arn" in text]
-    return set(re.findall(r"sqs:\w+", statement))
+    (statement,) = [text for text in statements if f"!GetAtt {resource}.Arn" in text]
+    return set(re.findall(r"(?:dynamodb|sqs):\w+", statement))
 
 
 def test_web_and_worker_share_the_queue() -> None:

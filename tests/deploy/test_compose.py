@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from local.audit import invoices
+from local.money_audit import invoices
 from tests.deploy.rendering import ROOT
 from tests.deploy.stack import USERS, Stack, docker
 

@@ -37,7 +37,7 @@ def test_compose() -> None:
     """compose.yaml builds existing targets, gives each process a quarter of a core, and has no unknown variable."""
     compose: Any = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
     targets = {service["build"]["target"] for service in compose["services"].values()}
-    assert targets == {"app", "local", "toxiproxy", "elasticmq"} <= {name for _, name in STAGES}
+    assert targets == {"app", "local", "toxiproxy", "sqs"} <= {name for _, name in STAGES}
     for process in ("web", "worker"):
         service = compose["services"][process]
         assert service["command"] == [process]

@@ -1,4 +1,4 @@
-"""The rules and patches for other clusters in deploy/k8s/README.md, applied to the overlay for AWS."""
+"""The rules and patches for other clusters in deploy/k8s/OTHER_CLUSTERS.md, applied to the overlay for AWS."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from tests.deploy.test_manifests import KUBERNETES
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """Returns the objects of a copy of the overlay, to which all rules and patches are added."""
-    section = (K8S / "README.md").read_text(encoding="utf-8").split("\n## Other clusters\n")[1].split("\n## ")[0]
+    section = (K8S / "OTHER_CLUSTERS.md").read_text(encoding="utf-8")
     rules, patches = re.findall(r"^```yaml\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
     folder = tmp_path_factory.mktemp("elsewhere")
     (folder / "policies.yaml").write_text(rules, encoding="utf-8")
