@@ -26,9 +26,8 @@ race: .venv/local ## two releases side by side on the live page, the same webhoo
 TEST_PROCESSES ?= 6
 # Tests run Go, which may be the one that `.ci/go` has installed.
 PYTEST = PATH="$$(.ci/go env GOROOT)/bin:$$PATH" $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist worksteal
-# The tools of the load test's tests, built once; ElasticMQ if Maven is installed.
+# The tools of the load test's tests, built once.
 TESTED := $(addprefix loadtest/,tools/bin/vegeta tools/bin/toxiproxy-server sqs/bin/sqs)
-TESTED += $(if $(shell command -v mvn),loadtest/elasticmq/target/classpath)
 test: .venv/dev $(TESTED) ## the tests but the slow ones, the contract on the newest release
 	$(PYTEST) --releases newest -m 'not slow' $(ARGS)
 
@@ -37,7 +36,9 @@ test-all: .venv/dev $(TESTED) ## all tests, the contract on every release (more 
 
 # From the root, so that the generators find `app` and `loadtest`.
 COG = $(BIN)/python -m cogapp -I .ci -p 'from parts import *' -P --verbosity=1
-GENERATED = README.md CHANGELOG.md deploy/CAPACITY.md docs/*.md docs/questions/*.md loadtest/RESULTS.md
+# Figures inside sentences.
+FIGURES = PYTHONPATH=.ci $(BIN)/python -m figures
+GENERATED = pyproject.toml README.md CHANGELOG.md deploy/CAPACITY.md deploy/k8s/overlays/aws/kustomization.yaml docs/*.md docs/questions/*.md loadtest/RESULTS.md
 
 check: .venv/dev ## ruff, mypy, import-linter, assignments, zizmor; locks and generated docs are up to date
 	$(BIN)/ruff check
@@ -47,13 +48,15 @@ check: .venv/dev ## ruff, mypy, import-linter, assignments, zizmor; locks and ge
 	$(BIN)/python .ci/assignments.py
 	$(BIN)/zizmor --quiet --offline --persona pedantic .github
 	$(COG) --check --check-fail-msg='run `make docs`' $(GENERATED)
+	$(FIGURES) --check $(GENERATED)
 	$(BIN)/python -m loadtest.report --check
 	$(BIN)/python -m lab.report --check
 	$(BIN)/python .ci/locks.py --check
 
 docs: .venv/dev ## regenerate the generated parts of all documents
-	$(COG) -r $(GENERATED)
 	$(BIN)/python -m loadtest.report
+	$(COG) -r $(GENERATED)
+	$(FIGURES) $(GENERATED)
 	$(BIN)/python -m lab.report
 
 docs-site: .venv/dev ## build the documentation site into .run/docs, and follow each of its links
@@ -78,7 +81,7 @@ export DOCKER_BUILDKIT := 1
 DOCKER ?= docker
 PREFIX ?=
 TAG ?= dev
-PARTS := loadtest local elasticmq toxiproxy
+PARTS := loadtest local sqs toxiproxy
 LABELS = --build-arg VERSION=$(TAG) --build-arg REVISION=$$(git rev-parse --short HEAD)
 
 images: ## the images of the service, the load test, the stand-ins and the queue; only Python's image is pulled
@@ -113,7 +116,7 @@ MAKE_VENV = import signal, venv; signal.signal(signal.SIGINT, signal.SIG_DFL); v
 	@$(BIN)/python .ci/install.py $< "$(SIZE)"
 	@touch $@
 
-loadtest/elasticmq/target/classpath: loadtest/elasticmq/pom.xml
+tests/harness/elasticmq/target/classpath: tests/harness/elasticmq/pom.xml
 	@echo "downloading ElasticMQ (about 40 MB), once …"
 	@mvn --quiet --batch-mode -Dstyle.color=never --file $< dependency:build-classpath -Dmdep.outputFile=target/classpath
 
