@@ -3,33 +3,50 @@
 A generator is one line, `<!-- [[[cog show(known_as()) ]]] -->`; it sees the names in `__all__`.
 """
 
+import inspect
+import json
+import re
+from importlib import import_module
 from itertools import pairwise
+from operator import attrgetter
+from textwrap import dedent
 
 from pydantic_settings import BaseSettings
 
-from app.settings import ProcessSettings, Release, WebSettings, WorkerSettings
+from app import __version__
+from app.settings import NEWEST, ProcessSettings, Release, WebSettings, WorkerSettings
 from app.settings.text import allowed, default, prefix_of, variable
-from lab.report import documents as lab_documents
-from loadtest import capacity as capacity_text
-from loadtest.report import captions, cells, documents, readme, tables
+from lab.report import lab_documents
+from loadtest.instructions import BUDGETS
+from loadtest.report import capacity, captions, cells, documents, fault_tables, index_table, readme, tables
 from loadtest.report.figures import PUBLISHED
+from loadtest.report.score_table import score
 from local import lessons
-from local.settings import LocalSettings
+from local.local_settings import LocalSettings
+from tests.simulation import record as simulation
 from tests.web.bounds import BOUNDS
 
 __all__ = [
     "bounds",
-    "capacity_text",
+    "capacity",
     "code",
     "diff",
     "documents",
+    "fault_tables",
+    "functions",
+    "index_table",
+    "instructions",
     "known_as",
     "lab_documents",
+    "listening",
     "local_settings",
     "process_settings",
     "readme",
     "releases",
+    "score",
     "show",
+    "simulation",
+    "version",
     "web_settings",
     "worker_settings",
 ]
@@ -40,10 +57,29 @@ def show(part: str) -> None:
     print(f"\n{part}\n")  # noqa: T201
 
 
+def version(line: str) -> None:
+    """Prints a line with the version in place of {}, into a file that is no Markdown."""
+    print(line.format(__version__))  # noqa: T201
+
+
+def listening() -> str:
+    """Returns what the local run prints when it listens."""
+    line = f"Listening on http://127.0.0.1:8000 with {NEWEST.value} ({__version__})"
+    return "\n".join(["```text", line, "```"])
+
+
 def bounds() -> str:
     """Returns the table of what a client can do to the two servers. tests/web/test_uvicorn.py sees each outcome."""
     rows = [f"| {one.what} | {one.ours} | {one.uvicorn} |" for one in BOUNDS]
-    return "\n".join(["| what a client does | from v11 on | v01 to v10, on uvicorn |", "|---|---|---|", *rows])
+    return "\n".join(["| what a client does | this project's server | uvicorn (v01 to v10) |", "|---|---|---|", *rows])
+
+
+def instructions(after: str, before: str) -> str:
+    """Returns how many instructions a webhook takes in the release `after`, and in the one before."""
+    python, budget = next(iter(json.loads(BUDGETS.read_text(encoding="utf-8")).items()))
+    now, then = (budget[Release(release)] for release in (after, before))
+    recorded = f"[recorded](loadtest/instructions.json) for Python {python}"
+    return f"Today, the processor needs {now:,} instead of {then:,} instructions for a webhook ({recorded})."
 
 
 def releases() -> str:
@@ -51,8 +87,8 @@ def releases() -> str:
     calibrated, _ = documents.newest("calibrated")
     history, _ = documents.newest("history")
     rows = [
-        "| release | change | published: success, throughput, p50, p99 | measured, in that machine's time |",
-        "|---|---|---|---|",
+        "| release | published: success, throughput, p50, p99 | measured, in that machine's time |",
+        "|---|---|---|",
     ]
     for release in Release:
         link = f"[{release.value}](#{release.value})"
@@ -60,7 +96,9 @@ def releases() -> str:
         shown = "–" if figures is None else cells.short(**figures)
         of_release = tables.calibrated_short if release.enqueues else tables.inline_short
         measured = of_release(calibrated if release.enqueues else history, release.value)
-        rows.append(f"| {link} | {lessons.change(release)} | {shown} | {measured} |")
+        if not release.needs_asgi and calibrated.of("calibrated", release.value):
+            measured += ", without overhead: do not compare"
+        rows.append(f"| {link} | {shown} | {measured} |")
     of_v01 = f"v01: `{history.command}` on commit `{history.environment.commit}`"
     of_v01 = cells.label(of_v01, history.of("published", Release.V01_INLINE))
     caption = f"{captions.conditions(calibrated)}; medians of {calibrated.repeats} repeats. {of_v01}."
@@ -109,6 +147,13 @@ def table(settings: type[BaseSettings], without: type[BaseSettings] | None = Non
 def code(name: str) -> str:
     """`v01`: the code of that release."""
     return "\n".join(["```python", *lessons.code(lessons.find(name)), "```"]).replace("```python\n\n", "```python\n")
+
+
+def functions(module: str, *names: str) -> str:
+    """The code of functions and methods of a module, such as `GroupCommit.submit`, without their docstrings."""
+    sources = [dedent(inspect.getsource(attrgetter(name)(import_module(module)))).strip() for name in names]
+    shown = [re.sub(r'\n +""".*?"""$', "", source, count=1, flags=re.DOTALL | re.MULTILINE) for source in sources]
+    return "\n".join(["```python", "\n\n\n".join(shown), "```"])
 
 
 def diff(name: str) -> str:

@@ -22,14 +22,6 @@ esac
 """
 
 
-def test_help_lists_them_in_groups() -> None:
-    """`make help` lists each target below one of four headings."""
-    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout
-    assert set(re.findall(r"^  make (\S+)", shown, re.MULTILINE)) - {"help"} == TARGETS
-    assert len(TARGETS) == 14
-    assert len(re.findall(r"^[A-Z]", shown, re.MULTILINE)) == 4
-
-
 def test_documents_name_targets_that_exist() -> None:
     """Each target in a document's code exists. Generated parts do not count, because they show old commands."""
     folders = ("", "docs/", "docs/questions/", "deploy/", "deploy/k8s/", "loadtest/", "app/*/")
