@@ -3,7 +3,7 @@
     python .ci/audit.py [--url URL] [LOCK …]
 
 Exits with 1 for an advisory that is not accepted below. Where the service cannot be reached, it prints the reason and
-exits with 0: a build must not depend on an external service.
+exits with 77, which CI shows as `not tested`: a build must not depend on an external service.
 """
 
 import argparse
@@ -75,7 +75,7 @@ def main() -> None:
         packages = look_up(options.locks, options.url)
     except ServiceUnavailableError as reason:
         print(f"advisories: NOT LOOKED UP: {reason}")  # noqa: T201  # what CI shows
-        return
+        sys.exit(77)
     if lines := judge(packages):
         sys.exit("\n".join(lines))
     accepted = f", besides the accepted {', '.join(ACCEPTED)}" if ACCEPTED else ""

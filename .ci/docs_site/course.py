@@ -8,8 +8,7 @@ from docs_site.pages import CHANGELOG, Page
 
 INDEX = "course/index.md"
 NOTES = "course/notes.md"
-OTHERS = "course/other_releases.md"
-TITLES = {NOTES: "Costs, tips and sources", OTHERS: "Versions without a chapter"}
+TITLE = "Figures, versions and sources"
 SECTION = 2  # level of the heading of a version
 # Stands before the heading of a chapter, and is its name.
 ANCHOR = re.compile(r'<a id="(\S+)"></a>\n+\Z')
@@ -24,15 +23,11 @@ class Course:
 
 
 def read_course(changelog: str) -> Course:
-    """Makes a page of each release that has an anchor, one of the other releases, and one of the end."""
+    """Makes a page of each release, oldest first, and one of the sections after them."""
     introduction, sections = _sections(changelog)
-    oldest = max(place for place, (anchor, _) in enumerate(sections) if anchor)
     texts = {INDEX: introduction}
-    for anchor, section in reversed(sections[: oldest + 1]):
-        if anchor:
-            texts[f"course/{anchor}.md"] = promoted(section)
-    texts[NOTES] = _gathered(NOTES, [section for _, section in sections[oldest + 1 :]])
-    texts[OTHERS] = _gathered(OTHERS, [section for anchor, section in sections[:oldest] if not anchor])
+    texts |= {f"course/{anchor}.md": promoted(section) for anchor, section in reversed(sections) if anchor}
+    texts[NOTES] = "\n".join([f"# {TITLE}\n", *(section for anchor, section in sections if not anchor)])
     anchors = {"": INDEX} | {anchor: f"course/{anchor}.md" for anchor, _ in sections if anchor}
     for target, text in texts.items():
         for heading in headings(text):
@@ -48,7 +43,3 @@ def _sections(changelog: str) -> tuple[str, list[tuple[str | None, str]]]:
     anchors = [found[1] if (found := ANCHOR.search(text)) else None for text in cut[:-1]]
     texts = [ANCHOR.sub("", text) for text in cut]
     return texts[0], list(zip(anchors, texts[1:], strict=True))
-
-
-def _gathered(target: str, sections: list[str]) -> str:
-    return "\n".join([f"# {TITLES[target]}\n", *sections])
