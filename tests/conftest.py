@@ -11,9 +11,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from app.settings import NEWEST, Release
-from loadtest.stage.queues import PROCESSES, QueueProcess, client
+from loadtest.stage.queues import Embedded, QueueProcess, client
+from loadtest.stage.stand_in import StandIn
 from local.sample_events import SAMPLES
 from tests.harness import side_by_side
+from tests.harness.elasticmq import ElasticMq
 from tests.harness.inline import Billed, Inline, InlineService, open_inline
 from tests.harness.queues import Queue, Queued, Serve
 from tests.harness.service import Service
@@ -32,6 +34,12 @@ settings.load_profile("patient")
 
 # One release for each kind of SQS client, the one without any, and the default: for CI.
 CLIENT_KINDS = {Release.V01_INLINE, Release.V06_SHARED_QUEUE, Release.V08_NATIVE_ASYNC, NEWEST}
+
+PROCESSES: dict[str, type[Embedded] | type[ElasticMq] | type[StandIn]] = {
+    "embedded": Embedded,
+    "elasticmq": ElasticMq,
+    "stand-in": StandIn,
+}
 
 
 # The tests in `cluster` need a Kubernetes cluster. `make k8s-test` runs them.

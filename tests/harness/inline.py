@@ -9,7 +9,7 @@ import boto3
 import httpx
 
 from local import embedded_aws
-from local.chargebee.start import start as start_chargebee
+from local.chargebee.chargebee_start import start as start_chargebee
 from local.local_run import LocalRun
 from local.resources import create_table
 from local.sample_events import default_file

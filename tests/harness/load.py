@@ -6,8 +6,8 @@ import threading
 import time
 from collections import Counter
 
-from app.web.server.graceful import LAST_CALL_SECONDS
-from app.web.server.listener import drop_new
+from app.server.listener import drop_new
+from app.server.run import LAST_CALL_SECONDS
 from tests.harness.raw import RawSender
 
 # The outcome of a sender that paused between its connection and its first webhook. A service that stops waits for this

@@ -14,8 +14,6 @@ FIRST = [
     "tests/test_documents.py",
     "tests/web/test_contract.py",
     "tests/web/test_schemathesis.py",
-    "tests/loadtest/test_report.py",
-    "tests/local/live/test_page.py",
     "tests/web/server/test_deadlines.py",
     "tests/web/server/test_bounds.py",
     "tests/web/server/test_smuggling.py",
@@ -23,11 +21,12 @@ FIRST = [
 ]
 # One fixture serves all tests of an entry: a measurement, a rendering, a browser, a Postgres, a slow service.
 TOGETHER = (
-    *("tests/loadtest/test_report.py", "tests/loadtest/test_inline.py", "tests/loadtest/test_deliveries.py"),
-    *("tests/deploy/", "tests/local/live/test_page.py", "tests/local/chargebee/test_invoices_page.py"),
+    *("tests/loadtest/test_inline.py", "tests/loadtest/test_deliveries.py", "tests/loadtest/fire/test_person.py"),
+    *("tests/deploy/", "tests/worker/test_from_webhook.py", "tests/worker/test_beside.py"),
+    "tests/worker/test_whose_usage.py",
     *(f"tests/web/server/test_{name}.py" for name in ("deadlines", "bounds", "smuggling")),
     *("tests/web/test_docs.py", "tests/web/test_inline.py", "tests/local/test_seeding.py"),
-    "tests/lab/shop/",
+    "tests/lab/test_filling.py",
 )
 # One service of each release serves all tests of these modules.
 BY_RELEASE = ("tests/web/test_contract.py", "tests/web/test_schemathesis.py")
