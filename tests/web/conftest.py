@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from local.tls import certificates
-from tests.harness.faulty_sqs import FaultySqs
 from tests.harness.service import Web, environment
+from tests.harness.sqs_stand_in import SqsStandIn
 
 SECONDS = 10  # of waiting for SQS, which is in the test's process and may pause with it
 
@@ -18,7 +18,7 @@ SECONDS = 10  # of waiting for SQS, which is in the test's process and may pause
 class Stage:
     """A service whose garbage is kept, and its SQS."""
 
-    def __init__(self, service: Web, sqs: FaultySqs) -> None:
+    def __init__(self, service: Web, sqs: SqsStandIn) -> None:
         self.service, self.sqs = service, sqs
         self._reports = 0
 
@@ -36,7 +36,7 @@ def stage() -> Iterator[Stage]:
         files = stack.enter_context(certificates(0))
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(files.certificate, files.key)
-        sqs = stack.enter_context(FaultySqs(tls))
+        sqs = stack.enter_context(SqsStandIn(tls))
         limits = {"sqs_timeout": SECONDS, "body_timeout": 4, "head_timeout": 4, "max_wait": 0}
         variables = environment(sqs.endpoint, sqs.queue_url, **limits)
         command = [sys.executable, "-m", "tests.harness.garbage", "web"]

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.settings import load_settings
 from app.telemetry.logging import configure_logging
 from app.web.main import create_app
-from app.web.server.serve import serve, serve_by_uvicorn
+from app.web.serve import serve
 from app.web.service import Service
 
 FOUND = "blocking call"
@@ -56,9 +56,9 @@ def main() -> None:
     settings = load_settings()
     configure_logging(settings)
     app = create_app(settings)
-    (serve_by_uvicorn if settings.release.needs_asgi else serve)(
-        Strict(app), settings, drain=Service.of(app).admission.drain
-    )
+    service = Service.of(app)
+    app.add_middleware(Strict)
+    serve(app, settings, service.admission.drain, service.webhooks)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,25 @@
 """Each flag is applied once, at assembly, and changes what really runs."""
 
-import asyncio
 import gc
-import signal
+import socket
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from anyio.to_thread import current_default_thread_limiter
-from starlette.applications import Starlette
 
+from app.errors import ConfigurationError
+from app.server import run
+from app.server.acceptor import Acceptor
+from app.server.limits import Limits
 from app.settings import Release, WebSettings
 from app.sqs import blocking
 from app.web.main import create_app
 from app.web.releases import load
-from app.web.server import graceful, listener
-from app.web.server.acceptor import Acceptor
-from app.web.server.graceful import GracefulServer
-from app.web.server.serve import HTTP, uvicorn_config
-from tests.harness.service import ASGI
+from app.web.serve import uvicorn_config
+from tests.harness.service import ASGI, environment
 
 
 def test_the_options_of_uvicorn() -> None:
@@ -38,23 +39,19 @@ def test_web_concurrency(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_server_tunes_the_collector(monkeypatch: pytest.MonkeyPatch) -> None:
     """Our server tunes the garbage collector before it accepts."""
     calls: list[str] = []
-    monkeypatch.setattr(graceful, "tune_gc", lambda: calls.append("tuned"))
+    monkeypatch.setattr(run, "tune_gc", lambda: calls.append("tuned"))
     monkeypatch.setattr(Acceptor, "start", lambda _: calls.append("accepts"))
-    settings = WebSettings.model_validate({"port": 0})
 
-    async def start() -> None:
-        with listener.bind(settings) as listening:
-            server = GracefulServer(uvicorn_config(Starlette(), settings, HTTP), settings, listening, lambda: None)
-            server.config.load()
-            server.lifespan = server.config.lifespan_class(server.config)
-            await server.startup()
-            await server.lifespan.shutdown()
+    async def stop_at_once(*_: object) -> None: ...
 
-    before = signal.getsignal(signal.SIGHUP)
-    try:
-        asyncio.run(start())
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    @asynccontextmanager
+    async def lifespan() -> AsyncIterator[None]:
+        yield
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server = run.Server(listening, Limits(1, 1, 1), run.Stop(lambda: None, 0, 1), "http://127.0.0.1")
+        monkeypatch.setattr(server, "serve_until_drained", stop_at_once)
+        server.run(lifespan, lambda _: lambda request: None)
     assert calls == ["tuned", "accepts"]
 
 
@@ -62,7 +59,7 @@ def test_gc() -> None:
     """`tune_gc` freezes existing objects, and makes collections rare. The test runs in a separate interpreter."""
     code = """if True:
         import gc
-        from app.web.server.graceful import tune_gc
+        from app.server.run import tune_gc
         tune_gc()
         print(gc.get_freeze_count(), *gc.get_threshold())
     """
@@ -88,3 +85,11 @@ async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release) -
     async with module.lifespan(app):
         assert current_default_thread_limiter().total_tokens == 5
     assert len(built) == 1
+
+
+def test_uvicorn_s_command_line_and_a_release_without_asgi(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every webhook would be a 500, so the application is not made."""
+    for name, value in environment("http://127.0.0.1:9", "http://127.0.0.1:9/1/q").items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError, match="only `python -m app web` serves it"):
+        create_app()
