@@ -20,7 +20,7 @@ def target(request: pytest.FixtureRequest) -> Iterator[Target]:
 
 @pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: bound.attack.__name__)
 def test_each_bound(target: Target, bound: Bound) -> None:
-    """The table of bounds in docs/contract.md has what happens on both servers."""
+    """The table of bounds in docs/history.md has what happens on both servers."""
     assert bound.attack(target) == (bound.ours if target.ours else bound.uvicorn)
 
 
@@ -28,5 +28,5 @@ def test_each_bound(target: Target, bound: Bound) -> None:
 def test_a_warning_for_other_addresses_than_loopback(host: str, warned: bool) -> None:
     """One line at the start points to the bounds that uvicorn lacks."""
     with SqsStandIn() as sqs, Service(sqs.endpoint, sqs.queue_url, release=SERVERS[0], host=host) as service:
-        found = [line["level"] for line in service.lines if "docs/contract.md" in line["message"]]
+        found = [line["level"] for line in service.lines if "docs/history.md" in line["message"]]
     assert found == (["WARNING"] if warned else [])
