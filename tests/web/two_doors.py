@@ -7,27 +7,27 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-import uvicorn
 from loguru import logger
-from uvicorn.server import ServerState
 
 from app.errors import WebhookRefused
-from app.settings import NEWEST, WebSettings
-from app.sqs.limits import SendLimits
+from app.server.bridge import Bridge
+from app.server.connection import Connection
+from app.server.limits import ConnectionLimits, Limits
+from app.server.request import Handler
+from app.settings import Release, WebSettings
 from app.sqs.message import Message
-from app.sqs.queue import QueueAddress, refusal
+from app.sqs.queue import QueueAddress, SendLimits, refusal
 from app.telemetry.metrics.instruments import Buckets
-from app.telemetry.metrics.service import Metrics, info
-from app.telemetry.metrics.webhooks import WebhookMetrics
+from app.telemetry.metrics.process_metrics import Metrics, info
+from app.telemetry.metrics.webhook_metrics import WebhookMetrics
 from app.telemetry.observers import Observers
 from app.telemetry.record import CallRecord, WebhookRecord
 from app.web import releases
 from app.web.main import create_app
 from app.web.middleware import PATH
-from app.web.server.connections import ConnectionLimits
-from app.web.server.serve import CALLBACKS, HTTP, uvicorn_config
+from app.web.serve import routed
 from app.web.service import Service
-from tests.harness.service import PASSWORD, READERS, USER
+from tests.harness.service import ASGI, CALLBACKS, PASSWORD, READERS, USER
 
 MAX_BODY = 20_000
 REFUSED = "refused by SQS"  # a message with this text
@@ -51,6 +51,9 @@ class PretendedQueue:
         self.messages: list[tuple[str, dict[str, str]]] = []
         self.working = asyncio.Event()
         self.working.set()
+
+    async def warm(self) -> None:
+        """Nothing to open."""
 
     async def send_batch(
         self, messages: Sequence[Message], deadline: float, record: CallRecord
@@ -89,39 +92,44 @@ class PretendedTransport:
     def abort(self) -> None:
         self.close()
 
+    def is_reading(self) -> bool:
+        return True
+
     def pause_reading(self) -> None: ...
 
     def resume_reading(self) -> None: ...
 
 
+def release_of(reader: str) -> Release:
+    return CALLBACKS if reader == "callbacks" else ASGI
+
+
 class Side:
-    """The newest release, whose webhooks `reader` reads: see READERS."""
+    """A release on this project's server: see READERS."""
 
     def __init__(self, reader: str, queue: PretendedQueue, **settings: object) -> None:
-        self.settings = WebSettings.model_validate({**SETTINGS, **settings})
+        self.settings = WebSettings.model_validate({**SETTINGS, "release": release_of(reader), **settings})
         metrics = WebhookMetrics("POST", PATH, self.settings.event_types)
         observers: Observers[WebhookRecord] = Observers(Metrics(metrics, info("test")))
         self._instruments = metrics.instruments
         self.app = create_app(self.settings, observers)
         self.service = Service.of(self.app)
         self.queue = queue
-        self.state: dict[str, Any] = {}
-        self._server = ServerState()
-        self._door = self.service.door if reader == "callbacks" else None
-        self._config: uvicorn.Config = uvicorn_config(
-            self.app, self.settings, HTTP if self._door is None else CALLBACKS
-        )
-        self._config.load()
-        self.limits = ConnectionLimits(asyncio.get_running_loop(), 10, 65)
+        self._connections: set[Connection] = set()
+        self.limits = ConnectionLimits(asyncio.get_running_loop(), Limits(10, 10, 65))
+        self.handler: Handler | None = None
 
     def close(self) -> None:
         self.limits.close()
 
+    def open(self, state: dict[str, Any]) -> None:
+        """`state` is what the release's lifespan has yielded."""
+        webhooks = self.service.webhooks
+        self.handler = Bridge(self.app, state) if webhooks is None else routed(self.app, webhooks, state)
+
     def connect(self) -> tuple[Any, PretendedTransport]:
-        door = {} if self._door is None else {"door": self._door}
-        protocol: Any = self._config.http_protocol_class(  # type: ignore[call-arg]  # one of this project's
-            limits=self.limits, config=self._config, server_state=self._server, app_state=self.state, **door
-        )
+        assert self.handler is not None
+        protocol: Any = Connection(self.handler, self.limits, self._connections)
         transport = PretendedTransport(protocol)
         protocol.connection_made(transport)
         return protocol, transport
@@ -156,10 +164,9 @@ class Side:
         await idle()
         logger.remove(sink)
         assert (self.service.admission.in_flight, self.service.admission.buffered_bytes) == (0, 0)
-        assert self.service.door is not None
-        assert not self.service.door.open
+        assert self.service.webhooks is None or not self.service.webhooks.open
         return {
-            "answered": re.sub(rb"date: [^\r]*", b"", transport.written if end == "half-close" else answered),
+            "answered": re.sub(rb"date: [^\r]*\r\n", b"", transport.written if end == "half-close" else answered),
             "closed": closed,
             "queue": sorted(self.queue.messages, key=str),
             "log": sorted(logged, key=str),
@@ -195,8 +202,8 @@ async def idle() -> None:
 
 @asynccontextmanager
 async def side(reader: str = READERS[0], **settings: object) -> AsyncIterator[Side]:
-    """Yields the newest release with a pretended queue and these settings."""
-    queue, module = PretendedQueue(), releases.load(NEWEST)
+    """Yields the release of `reader` with a pretended queue and these settings."""
+    queue, module = PretendedQueue(), releases.load(release_of(reader))
 
     @asynccontextmanager
     async def open_pretended(address: QueueAddress, limits: SendLimits) -> AsyncIterator[PretendedQueue]:
@@ -206,6 +213,6 @@ async def side(reader: str = READERS[0], **settings: object) -> AsyncIterator[Si
     async with AsyncExitStack() as stack:
         made = Side(reader, queue, **settings)
         stack.callback(made.close)
-        made.state = await stack.enter_async_context(module.lifespan(made.app))
+        made.open(await stack.enter_async_context(module.lifespan(made.app)))
         module.open_lean = opened  # type: ignore[attr-defined]
         yield made
