@@ -51,11 +51,11 @@ def test_links_lead_somewhere(name: str) -> None:
 
 
 def anchors(document: Path) -> set[str]:
-    """Returns the anchors that GitHub makes from headings, and those that the document writes itself."""
+    """Returns the anchors that GitHub makes from headings, and those that the document or the page writes itself."""
     text = document.read_text(encoding="utf-8")
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     made = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-    return made | set(re.findall(r'<a id="([^"]+)"', text))
+    return made | set(re.findall(r'<(?:a|section) id="([^"]+)"', text))
 
 
 def test_the_index_has_every_page() -> None:

@@ -7,14 +7,12 @@ import pytest
 
 from app.cli import COMMANDS
 from app.settings import Release
-from app.web.server.serve import CALLBACKS, HTTP
 
 OTHER_PRODUCTS = ("local", "lab", "loadtest")
-# Imported by name: a command by `app.cli`, a release by `app.web.releases`, a protocol by uvicorn.
+# Imported by name: a command by `app.cli`, a release by `app.web.releases`.
 BY_NAME = {
     *(f"app.cli.{command}" for command in COMMANDS),
     *(f"app.web.releases.{release.value}" for release in Release),
-    *(protocol.partition(":")[0] for protocol in (CALLBACKS, HTTP)),
 }
 
 
@@ -48,4 +46,4 @@ def test_the_doctor_needs_no_package() -> None:
         "asgi_doctor", include_external_packages=True, exclude_type_checking_imports=True, cache_dir=None
     )
     packages = {module.partition(".")[0] for module in graph.modules}
-    assert packages - sys.stdlib_module_names == {"asgi_doctor", "uvicorn", "anyio", "pytest"}
+    assert packages - sys.stdlib_module_names == {"asgi_doctor", "uvicorn", "anyio", "opentelemetry", "pytest"}
