@@ -3,11 +3,13 @@
 from itertools import pairwise
 
 from app.settings import Release
+from loadtest.record.comparison import Comparison
 from loadtest.record.folders import ROOT
 from loadtest.record.price_estimate import estimate, ratio
 from loadtest.report import capacity_chart
 from loadtest.report.captions import conditions, repeats
 from loadtest.report.documents import newest, picture
+from loadtest.report.ratios import beside_reference
 from local import lessons
 
 # A ratio is printed in bold if its whole interval is above this value.
@@ -42,7 +44,14 @@ def capacity() -> str:
     number = repeats(bench).partition(" interleaved")[0]
     return (
         f"{shown}\n\nOn a quarter of a core, `{first}` enqueued {rates[first]} webhooks a second,"
-        f" `{ENOUGH}` {rates[ENOUGH]} and its peer in Go {rates['go_group_commit']},"
-        f" `{last}` {rates[last]} and its peer in Go {rates['go_lean']} (without logs)."
+        f" `{ENOUGH}` {rates[ENOUGH]}, `{last}` {rates[last]}. Peers in Go of the last two, without logs, need"
+        f" {_share(bench, 'go_group_commit', ENOUGH)} and {_share(bench, 'go_lean', last)} of their CPU."
         f" {conditions(bench)}; medians of {number} repeats. [All results](loadtest/RESULTS.md)."
     )
+
+
+def _share(bench: Comparison, peer: str, release: Release) -> str:
+    """Returns the peer's CPU for a webhook, in percent of the release's. Both were measured beside one reference."""
+    reference = bench.runs[1].measurement.name
+    ours = 1.0 if release == reference else beside_reference(bench, release).median
+    return f"{100 * beside_reference(bench, peer).median / ours:.0f} %"
