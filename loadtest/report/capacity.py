@@ -139,7 +139,7 @@ def table() -> str:
     (slow, _), (faster, faster_ms) = attacked(SLOW), attacked(FASTER)
     history, bench, worker = newest("history")[0], newest("bench")[0], newest_worker()
     return (
-        f"{shown}\n\nMeasured: {of.web_ms:.2f} ms of CPU for a webhook at {slow}/s (the table's) and"
+        f"{shown}\n\nMeasured: {of.web_ms:.2f} ms of CPU for v11's webhook at {slow}/s (the table's, once) and"
         f" {faster_ms:.2f} ms at {faster}/s (`{history.command}` on `{history.environment.commit}`); {full_ms():.3f} ms"
         f" in full batches (`{bench.command}` on `{bench.environment.commit}`); {of.worker_ms:.1f} ms for an event with"
         f" {of.chargebee_calls:.0f} calls of Chargebee (`{worker.command}` on"
