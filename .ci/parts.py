@@ -79,7 +79,7 @@ def instructions(after: str, before: str) -> str:
     python, budget = next(iter(json.loads(BUDGETS.read_text(encoding="utf-8")).items()))
     now, then = (budget[Release(release)] for release in (after, before))
     recorded = f"[recorded](loadtest/instructions.json) for Python {python}"
-    return f"Today, the processor needs {now:,} instead of {then:,} instructions for a webhook ({recorded})."
+    return f"Today, without kernel and TLS, a webhook takes {now:,} instead of {then:,} instructions ({recorded})."
 
 
 def releases() -> str:
