@@ -23,7 +23,7 @@ INVOICE_NOT_FOUND = "invoice_not_found"
 # A longer Retry-After counts as this many seconds. Chargebee counts calls per minute, so a longer Retry-After must be
 # an error of Chargebee or of a proxy.
 LONGEST_REST = 120.0
-# The service reads only this many characters of a Retry-After. With more, `float` could overflow to infinity.
+# The service reads only this many characters of a Retry-After. With more characters, `float` could return infinity.
 MAX_DIGITS = 20
 # If Chargebee answers with one of these error codes, the same call may succeed later, even if the status is 400.
 _TRANSIENT = frozenset({"lock_timeout", "internal_temporary_error", "internal_error", "request_blocked"})
@@ -33,13 +33,13 @@ _REJECTED = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.
 class InvalidState(Exception):
     """Chargebee has rejected a call because of the invoice's state.
 
-    Most likely, the invoice is no longer pending. But Chargebee has the same error code for a call whose earlier try,
-    with the same idempotency key, is still at work.
+    Most likely, the invoice is no longer pending. Chargebee uses the same error code while it still executes an earlier
+    call with the same idempotency key.
     """
 
 
 class FoundLine(BaseModel):
-    """A line item in Chargebee's answer. `app.events.valid_id` checks the two ids."""
+    """A line item in Chargebee's answer. The two ids are not validated: callers pass them to `app.events.valid_id`."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
     date_from: int
@@ -54,7 +54,7 @@ class FoundLine(BaseModel):
 class FoundInvoice(BaseModel):
     """The fields of an invoice that the billing work reads from Chargebee's answer.
 
-    `line_items`: the lines of one page of the answer, or of all pages if `Chargebee.retrieve` has returned the invoice.
+    `line_items`: the lines of one page of the answer, or of all pages if the invoice comes from `Chargebee.retrieve`.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -101,7 +101,7 @@ def content_of(answer: ApiAnswer) -> Mapping[str, Any]:
 
 
 def invoice_of(content: Mapping[str, Any]) -> FoundInvoice:
-    """Returns the invoice in an answer, or in an entry of a list. Raises ChargebeeUnavailable if there is none."""
+    """Returns the invoice in `content` (an answer or a list entry). Raises ChargebeeUnavailable if it is not valid."""
     try:
         return FoundInvoice.model_validate(content.get("invoice"))
     except ValidationError:
@@ -109,7 +109,7 @@ def invoice_of(content: Mapping[str, Any]) -> FoundInvoice:
 
 
 def subscription_of(content: Mapping[str, Any]) -> FoundSubscription:
-    """Returns the subscription in an entry of a list. Raises ChargebeeUnavailable if there is none."""
+    """Returns the subscription in `content`, a list entry. Raises ChargebeeUnavailable if it is not valid."""
     try:
         return FoundSubscription.model_validate(content.get("subscription"))
     except ValidationError:
@@ -125,7 +125,9 @@ def _object(body: bytes) -> Mapping[str, Any] | None:
         content = orjson.loads(body)
     except orjson.JSONDecodeError:
         try:
-            content = orjson.loads(readable(body))  # a field that nobody reads may have a value that orjson refuses
+            # orjson refuses some valid JSON, for example a lone surrogate. The value may be in a field that is not
+            # needed here.
+            content = orjson.loads(readable(body))
         except orjson.JSONDecodeError:
             return None
     return content if isinstance(content, dict) else None
@@ -160,8 +162,8 @@ def _rejection(status: int, code: str) -> BillingFailed:
 def _wait(answer: ApiAnswer) -> float | None:
     """Returns the seconds in the Retry-After header, at most LONGEST_REST, or None if the header is not valid.
 
-    The header is a number of seconds, or a date: https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3. A fraction
-    is accepted as well, although RFC 9110 has only whole numbers.
+    The header is a number of seconds, or a date: https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3. A fraction is
+    accepted as well, although RFC 9110 allows only whole numbers.
     """
     value = answer.headers.get("Retry-After", "").strip()
     if re.fullmatch(r"[0-9]+(\.[0-9]*)?", value):

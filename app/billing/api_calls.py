@@ -1,4 +1,4 @@
-"""Makes the calls to Chargebee's API within the rate limit, each with a time-out, and retries calls that fail."""
+"""Makes calls to Chargebee's API: waits for the rate limit, limits the time of each call, and retries failed calls."""
 
 import asyncio
 from collections.abc import Awaitable, Mapping
@@ -31,7 +31,7 @@ class ApiCalls:
     """Makes the API calls to one Chargebee site.
 
     `timeout`: the time-out of one try; `lease`: the time limit for all tries of one call, both in seconds. `observe`
-    receives the record of each call that has made a try.
+    receives the record of each call whose first try has begun.
     """
 
     def __init__(
@@ -49,9 +49,11 @@ class ApiCalls:
     async def make(self, caller: Caller, operation: str, path: str, **request: Any) -> Mapping[str, Any]:
         """Makes a call in at most ATTEMPTS tries, and returns the JSON object in the answer.
 
-        `request`: keyword arguments of aiohttp's `request`. All tries end within little more than the length of one
-        lease, which is at most 15 minutes. Chargebee keeps an idempotency key for 30 minutes, so it recognises the last
-        try as a repetition of the first one. Raises InvalidState, BillingFailed.
+        `request`: keyword arguments of aiohttp's `request`. All tries together take little longer than one lease, which
+        is at most 15 minutes long. Chargebee remembers an idempotency key for 30 minutes, so Chargebee recognises each
+        later try as a repetition.
+
+        Raises InvalidState, BillingFailed.
         """
         record = CallRecord(operation, traceparents=current_traceparents(), system=CHARGEBEE)
         try:
@@ -91,13 +93,15 @@ class ApiCalls:
     async def _admit(self, caller: Caller, patience: float) -> float:
         """Waits until the rate limit allows a call, and returns the time-out of the call in seconds.
 
-        Gives up after `patience` seconds or MISSES slots, because no worker can use a slot that was reserved in vain.
+        Raises ChargebeeUnavailable after `patience` seconds, or if the time of MISSES reserved slots has passed. Each
+        of these slots is lost for all workers, so the call does not reserve more. Raises the errors of `slot` and
+        `allowance`.
         """
         deadline = monotonic() + patience
         for _ in range(MISSES):
             slot = await self._rate_limit.slot(max(deadline - monotonic(), 0.0))
             seconds = await caller.allowance(self._timeout)
-            # `allowance` may have renewed the lease. If that took too long, the slot is no longer valid.
+            # `allowance` may have renewed the lease. If the renewal took too long, the slot is no longer valid.
             if self._rate_limit.is_valid(slot):
                 return seconds
         raise missed()
@@ -112,11 +116,11 @@ class ApiCalls:
             caller.asked.miss_answer()
             raise
         if answer.status == HTTPStatus.OK or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            # A gateway may have answered while Chargebee still executes the call. After a readable 200, `have_answer`
-            # follows below.
+            # The answer may come from a gateway while Chargebee still executes the call. If the answer is a readable
+            # 200, the call of `have_answer` below corrects this.
             caller.asked.miss_answer()
-        # Only Unprocessable says what has become of earlier tries. InvalidState does not, because Chargebee also gives
-        # this answer while a try with the same idempotency key is still at work.
+        # Of the errors, only Unprocessable also settles the earlier tries. InvalidState does not settle them, because
+        # Chargebee also gives this answer while it still executes a try with the same idempotency key.
         try:
             content = content_of(answer)
         except Unprocessable:

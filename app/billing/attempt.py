@@ -22,8 +22,9 @@ from app.errors import BillingFailed, ChargebeeUnavailable, Unprocessable
 from app.events import Event, Invoice
 
 INVALID_STATE = "invalid_state"
-# How long the worker retries while Chargebee rejects changes of a pending invoice. For the first 30 minutes, until
-# Chargebee forgets the idempotency key, the reason may be an earlier call that is still at work.
+# Seconds for which the worker retries while Chargebee rejects changes of a pending invoice. In the first 30 minutes,
+# the reason may be an earlier call that Chargebee still executes: Chargebee remembers the idempotency key for 30
+# minutes.
 CONFLICT_SECONDS = 3600.0
 SHOWN = 10
 
@@ -68,16 +69,16 @@ class BillingAttempt:
             return self._left_alone(reason)
         selection = await self._find()
         own = selection.own
-        if reason is not None and not own:  # if own: a person has edited the lines after the reservation
+        if reason is not None and not own:  # usage is reserved, so a person has edited the lines since
             return self._left_alone(reason)
         if not own:
             await require_settled(self._table, selection.in_work)
         if positive(own) and found is None:  # an earlier attempt may have charged this usage
             found = await self._retrieve()
         if found is not None and not found.is_pending:
-            # A closed invoice can contain only charges of usage that an earlier attempt has reserved. If some is
-            # reserved, the rest came later and does not belong to this invoice. If none is reserved, the invoice was
-            # closed without charges, so all usage of the period is missing from the invoice.
+            # A closed invoice can contain only charges of usage that an earlier attempt has reserved. If some usage is
+            # reserved, the free usage was written later, and does not belong to this invoice. If no usage is reserved,
+            # the invoice was closed without charges, so all usage of the period is missing from the invoice.
             return self._settlement.closed(found, own if positive(own) else own + selection.free)
         own = own + await self._reserve(selection)
         try:
@@ -98,7 +99,8 @@ class BillingAttempt:
         invoice, event_id = self._invoice, self._lease.event_id
         selection = await self._billables.find(Selector(invoice.id, invoice.currency_code, event_id, self._covered))
         if invoice.is_truncated and not self._lease.is_first:
-            # Usage that an earlier attempt reserved, but that the invoice, edited by a person since, no longer covers.
+            # An earlier attempt may have reserved usage that the invoice no longer covers, because a person has edited
+            # the invoice since.
             reserved = await self._billables.reserved(self._customers())
             selection.own.extend(without(reserved, selection.own))
         self._settlement.set_aside = {(one.customer_id, one.suffix) for one in selection.set_aside}
@@ -110,7 +112,7 @@ class BillingAttempt:
         return selection
 
     async def _reserve(self, selection: Selection) -> list[Billable]:
-        """Reserves the usage that no invoice has, and sets aside what cannot be charged."""
+        """Reserves usage for the invoice, and sets aside usage that cannot be charged. Returns the reserved usage."""
         inquiries = Inquiries(self._chargebee, self._lease, self._covered)
         wanted, aside = await inquiries.settle(selection.free, selection.elsewhere)
         aside += selection.odd
@@ -120,7 +122,7 @@ class BillingAttempt:
         return done.by_attempt + done.before
 
     def _conflict(self) -> BillingFailed:
-        """Returns the error for a pending invoice that Chargebee does not let the worker change. Reservations stay."""
+        """Returns the error if Chargebee rejects changes of the pending invoice. The usage stays reserved."""
         if self._lease.note_conflict(CONFLICT_SECONDS):
             return Unprocessable(
                 "For over an hour, Chargebee has rejected changes of the pending invoice", INVALID_STATE
@@ -130,8 +132,8 @@ class BillingAttempt:
     async def _charge(self, own: list[Billable], on_invoice: list[Billable]) -> Result:
         """Charges the usage of `own` that is not in `on_invoice`, and closes the invoice.
 
-        `own`: the usage that is reserved for this invoice; `on_invoice`: what the invoice already contains. Raises
-        InvalidState, BillingFailed.
+        `own`: the usage that is reserved for this invoice; `on_invoice`: the part of `own` that the invoice already
+        contains as charges. Raises InvalidState, BillingFailed.
         """
         invoice = self._invoice
         for billable in without(positive(own), on_invoice):

@@ -1,8 +1,8 @@
 """Finds the usage that an invoice covers, reserves it for the invoice, and undoes reservations.
 
 A reservation is the invoice's id in the attribute `invoice_id` of the charge item. The worker reserves each usage item
-before it charges the usage, so usage without such a charge item was never charged. If usage is reserved for one
-invoice, no other invoice charges it, even if the periods of the two invoices overlap.
+before it charges the usage, so usage without a reservation was never charged. If usage is reserved for one invoice, no
+other invoice charges the usage, even if the periods of the two invoices overlap.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -22,7 +22,7 @@ from app.events import Invoice
 
 
 class Reserved(NamedTuple):
-    """`by_attempt`: what this call has reserved; `before`: what earlier calls had reserved; `aside`: set aside."""
+    """The result of `reserve`: usage reserved now (`by_attempt`), reserved earlier (`before`), or set aside."""
 
     by_attempt: list[Billable]
     before: list[Billable]
@@ -33,7 +33,7 @@ Entry = tuple[Update, Billable | Aside]
 
 
 class Billables:
-    """Reads usage items and changes charge items in the table, on behalf of one event of an invoice."""
+    """Reads usage items and changes charge items in the table, for one event and its invoice."""
 
     def __init__(self, table: Table, invoice: Invoice, event_id: str) -> None:
         self._table = table
@@ -53,7 +53,7 @@ class Billables:
     async def reserve(self, wanted: Iterable[Billable], aside: Iterable[Aside]) -> Reserved:
         """Reserves `wanted` for the invoice, and sets the usage of `aside` aside.
 
-        Leaves out usage that was reserved for another invoice meanwhile. Raises TableUnavailable, Unprocessable.
+        Skips usage that another invoice has reserved since `find` was called. Raises TableUnavailable, Unprocessable.
         """
         now, done = now_seconds(), Reserved([], [], [])
         paid = [replace(one, payer=None if one.customer_id == self._payer else self._payer) for one in wanted]
@@ -83,7 +83,7 @@ class Billables:
                 done.by_attempt.append(what)
 
     def _keep(self, what: Billable | Aside, item: Item, done: Reserved) -> None:
-        """Adds to `done` a reservation that the table already has. `item`, not `what`, says what is charged."""
+        """Adds to `done` a reservation that is already in the table. The invoice charges the snapshot in `item`."""
         found = charge_items.read(what.customer_id, item)
         # An equal time means that an earlier try of the same write succeeded, but its answer was lost.
         own = isinstance(what, Billable) and found.reserved_at == what.reserved_at
@@ -98,7 +98,7 @@ class Billables:
         return charge_items.set_aside(one.customer_id, one.suffix, one.reason, self._event, now)
 
     async def reserved(self, customers: Collection[str]) -> list[Billable]:
-        """Returns all usage of the customers that is reserved for the invoice, whatever its time.
+        """Returns all usage of the customers that is reserved for the invoice, even outside of the invoice's period.
 
         Raises TableUnavailable, Unprocessable.
         """
@@ -114,7 +114,7 @@ class Billables:
         return [charge_items.freed(one, reason, self._event, now) for one in reserved]
 
     def billed(self, billables: Iterable[Billable], closed_as: str) -> list[Update]:
-        """Returns the updates that mark reserved usage as billed on the invoice that was closed as `closed_as`."""
+        """Returns the updates that mark reserved usage as billed on the closed invoice with the id `closed_as`."""
         now = now_seconds()
         return [charge_items.billed(one, closed_as, now) for one in billables if one.billed_at is None]
 

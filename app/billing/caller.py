@@ -1,14 +1,14 @@
-"""Describes the callers of Chargebee, and keeps track of the calls that a caller has made."""
+"""Defines who calls Chargebee's API, with or without a lease, and records whether Chargebee has answered the calls."""
 
 from typing import Protocol
 
 
 class Asked:
-    """Keeps track of the calls that one attempt to process an event makes to Chargebee.
+    """Records what is known about the calls to Chargebee of one attempt to process an event.
 
     `begun` is True from the first call on. `unanswered` is True while Chargebee may still be executing a call that
-    changes an invoice: the call has ended without an answer, with a status 5xx, or with a 200 that is not Chargebee's.
-    `may_have_changed` is True after the first call that has changed, or may have changed, an invoice.
+    changes an invoice: the call has ended without an answer, with a status 5xx, or with a 200 that does not come from
+    Chargebee. `may_have_changed` is True after the first call that may have changed an invoice.
     """
 
     def __init__(self) -> None:
@@ -21,12 +21,12 @@ class Asked:
         self.unanswered = self.may_have_changed = True
 
     def have_answer(self) -> None:
-        """Clears `unanswered`. All tries of a call have the same idempotency key, so one result is enough for all."""
+        """Clears `unanswered`. All tries of a call have one idempotency key, so one answer is valid for all tries."""
         self.unanswered = False
 
 
 class Caller(Protocol):
-    """A Lease or Unleased, which limits the time of each call. Idempotency keys contain `event_id`."""
+    """The caller of a call to Chargebee: a Lease or an Unleased. `event_id` is part of the call's idempotency key."""
 
     event_id: str
     asked: Asked
@@ -40,7 +40,7 @@ class Caller(Protocol):
 
 
 class Unleased:
-    """A caller without a lease, whose calls change nothing."""
+    """A caller without a lease. The caller may only make calls that change nothing at Chargebee."""
 
     def __init__(self, event_id: str = "") -> None:
         self.event_id, self.asked = event_id, Asked()
