@@ -1,8 +1,9 @@
 """Defines charge items, in which the billing work stores what becomes of usage items. Everything here is without I/O.
 
 Another service writes the usage items, and may overwrite them at any time. So the reservation of a usage item is in a
-charge item, which that service does not touch. The charge item has the key of the usage item, with `charge#` instead of
-`billable#`, and a snapshot of what is charged. README.md in this folder describes the attributes.
+charge item, which the other service never writes. The charge item has the key of the usage item, with `charge#` instead
+of `billable#`, and a copy (snapshot) of the attributes that are charged. README.md in this folder describes the
+attributes.
 """
 
 from app.billing.charges import Billable
@@ -30,7 +31,7 @@ def suffix_of(item: Item) -> str:
 def snapshot(billable: Billable) -> dict[str, Value]:
     """Returns the attributes of a charge item that say what is charged.
 
-    The description is cut to what a charge can contain, because long texts would make a transaction too large.
+    The description is cut to DESCRIPTION_LENGTH, because long texts would make a transaction too large.
     """
     found: dict[str, Value | None] = {
         "amount": billable.amount,
@@ -61,10 +62,11 @@ def read(customer_id: str, item: Item) -> Billable:
 
 
 def reserved(billable: Billable, invoice_id: str, now: int) -> Update:
-    """Returns the update that reserves a billable event for an invoice, unless an invoice has the event already.
+    """Returns the update that reserves a billable event for an invoice.
 
-    If `billable` is billed on another invoice (`closed_as`), the update takes the billable event over from there. The
-    caller must know that the other invoice is void or gone.
+    The update fails if the event is reserved or billed already. But if `closed_as` of `billable` is set, the event is
+    billed on another invoice, and the update takes the event away from that invoice. The caller must know that the
+    other invoice is void, or that Chargebee does not know it.
     """
     values: dict[str, Value] = {"invoice_id": invoice_id, **snapshot(billable), "reserved_at": now}
     if billable.payer is not None:
@@ -76,9 +78,9 @@ def reserved(billable: Billable, invoice_id: str, now: int) -> Update:
 
 
 def billed(billable: Billable, closed_as: str, now: int) -> Update:
-    """Returns the update that marks a reserved billable event as billed on the invoice that was closed as `closed_as`.
+    """Returns the update that marks a reserved billable event as billed.
 
-    The caller must write the update only after the invoice is closed.
+    `closed_as`: the id that the invoice got when it was closed. The caller must write the update only after the close.
     """
     change = "SET #billed_at = :billed_at, #closed_as = :closed_as"
     key = charge_key(billable.customer_id, billable.suffix)
@@ -94,7 +96,7 @@ def _known(billable: Billable) -> dict[str, Value]:
 
 
 def _set(billable: Billable, values: dict[str, Value], condition: str, **known: Value) -> Update:
-    """Returns an update that sets `values` and removes the other attributes that a charge item may have."""
+    """Returns an update that sets `values`, and removes the optional attributes that `values` does not contain."""
     optional = ("currency", "subscription_id", "payer", *ON_INVOICE, *ASIDE)
     change = "SET " + ", ".join(f"#{name} = :{name}" for name in values)
     change += " REMOVE " + ", ".join(f"#{name}" for name in optional if name not in values)
@@ -102,7 +104,7 @@ def _set(billable: Billable, values: dict[str, Value], condition: str, **known: 
 
 
 def set_aside(customer_id: str, suffix: str, reason: str, event_id: str, now: int) -> Update:
-    """Returns the update that sets usage aside because of `reason`, unless an invoice has the usage."""
+    """Returns the update that sets usage aside because of `reason`. It fails if the usage is reserved or billed."""
     change = "SET #reason = :reason, #event_id = :event_id, #set_aside_at = :now"
     key = charge_key(customer_id, suffix)
     return Update(key, change, UNRESERVED, reason=reason, event_id=event_id, now=now)
@@ -115,9 +117,9 @@ def taken_aside(billable: Billable, reason: str, event_id: str, now: int) -> Upd
 
 
 def freed(billable: Billable, reason: str, event_id: str, now: int) -> Update:
-    """Returns the update that takes a reservation back, because the invoice does not have the charge.
+    """Returns the update that undoes a reservation, because the invoice does not contain the charge.
 
-    The charge item keeps the reason, as if the usage had been set aside.
+    The charge item then has `reason`, like the charge item of usage that is set aside.
     """
     change = "SET #reason = :reason, #event_id = :event_id, #set_aside_at = :now REMOVE #invoice_id, #reserved_at"
     key, invoice = charge_key(billable.customer_id, billable.suffix), billable.invoice_id or ""
@@ -126,12 +128,12 @@ def freed(billable: Billable, reason: str, event_id: str, now: int) -> Update:
 
 
 def released(billable: Billable) -> Update:
-    """Returns the update that takes usage from an invoice that is void or gone: another invoice may charge it."""
+    """Returns the update that takes usage from a void or deleted invoice. Another invoice may then charge the usage."""
     change = "SET #taken_from = :old REMOVE #invoice_id, #reserved_at, #billed_at, #closed_as"
     key = charge_key(billable.customer_id, billable.suffix)
     return Update(key, change, "#invoice_id = :old", old=billable.invoice_id or "")
 
 
 def differs(usage: Billable, charge: Billable) -> bool:
-    """Returns whether the writer has changed the usage item since the charge item's snapshot was made."""
+    """Returns whether the usage item differs from the snapshot in the charge item: its writer has changed it."""
     return snapshot(usage) != snapshot(charge)

@@ -1,8 +1,8 @@
 """Calls Chargebee's API v2 with aiohttp. The connections are pooled, and every call has a deadline.
 
 The worker does not use the official SDK (chargebee 3.29). For each call, the SDK builds a TLS context and an HTTP
-client, and the context alone takes 20 to 30 ms of CPU (README.md has the command). If its retries are on, the SDK
-repeats a call without limit after a 429. Its models are dataclasses without validation.
+client, and the context alone takes 20 to 30 ms of CPU (README.md has the command). If the SDK's retries are on, the SDK
+repeats a call without limit after a 429. The SDK's models are dataclasses without validation.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -48,7 +48,7 @@ class Chargebee:
     ) -> None:
         """Adds the charge for `billable` to the invoice. Raises InvalidState, BillingFailed.
 
-        `coverage`: the subscription and the service period of the charge, if the invoice covers them.
+        `coverage`: the subscription and the service period of the charge, or None if they are unknown.
         """
         data = {"amount": str(billable.amount), "description": described(billable)}
         if coverage is not None:
@@ -61,7 +61,8 @@ class Chargebee:
     async def close(self, caller: Caller, invoice_id: str, customer_id: str) -> str:
         """Closes the customer's invoice, and returns its new id. Raises InvalidState, BillingFailed.
 
-        Chargebee replaces the draft by an invoice whose id is the next number, and no longer knows the draft's id.
+        Chargebee replaces the draft by an invoice with the next invoice number as its id. After the close, Chargebee
+        does not know the draft's id any more.
         """
         found = await self._write(caller, invoice_id, "close", {}, idempotency_key(caller.event_id, "close"))
         _require(caller, found.customer_id == customer_id and not found.is_pending)
@@ -95,7 +96,7 @@ class Chargebee:
             yield event if isinstance(event, dict) else {}
 
     async def closed_invoices(self, caller: Caller, customer_id: str, since: int) -> AsyncIterator[FoundInvoice]:
-        """Yields the customer's invoices that are not pending and have changed after `since`, in unix seconds.
+        """Yields the customer's invoices that are not pending and have changed after `since` (a unix time in seconds).
 
         Each invoice has the line items of all pages. Raises BillingFailed.
         """
@@ -116,8 +117,8 @@ class Chargebee:
     ) -> FoundInvoice:
         """Makes a call that changes the invoice, and returns the invoice in the answer. `key`: the idempotency key.
 
-        Raises InvalidState, BillingFailed. If an answer with status 200 lacks an invoice, the answer is not from
-        Chargebee, and the error is ChargebeeUnavailable.
+        Raises InvalidState, BillingFailed. Raises ChargebeeUnavailable if an answer with status 200 contains no
+        invoice, because such an answer is not from Chargebee.
         """
         headers = {IDEMPOTENCY_HEADER: key}
         path = f"{invoice_path(invoice_id)}/{operation}"
@@ -130,7 +131,7 @@ class Chargebee:
 
 
 def _require(caller: Caller, expected: bool) -> None:
-    """Raises ChargebeeUnavailable unless `expected`: an answer with the wrong invoice is not from Chargebee."""
+    """Raises ChargebeeUnavailable if `expected` is False: an answer with a wrong invoice is not from Chargebee."""
     if not expected:
         caller.asked.miss_answer()
         raise unreadable()
@@ -142,7 +143,7 @@ async def open_chargebee(
 ) -> AsyncIterator[Chargebee]:
     """Yields a client that keeps its connections open. All connections share one TLS context.
 
-    `observe` receives the record of each call. Raises ConfigurationError if HTTPS_PROXY is set for the site, and is not
+    `observe` receives the record of each call. Raises ConfigurationError if HTTPS_PROXY applies to the site but is not
     the URL of an HTTP proxy.
     """
     async with open_session(access) as session:

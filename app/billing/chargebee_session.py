@@ -15,7 +15,7 @@ MAX_BYTES = 8 * 1024 * 1024
 def open_session(access: BillingAccess) -> aiohttp.ClientSession:
     """Returns a session that keeps its connections open. All connections share one TLS context.
 
-    Raises ConfigurationError if HTTPS_PROXY is set for the site, and is not the URL of an HTTP proxy.
+    Raises ConfigurationError if HTTPS_PROXY applies to the site but is not the URL of an HTTP proxy.
     """
     return aiohttp.ClientSession(
         access.site_url,

@@ -12,9 +12,10 @@ from app.errors import Unprocessable
 
 # Chargebee's maximum: https://apidocs.chargebee.com/docs/api/idempotency
 KEY_LENGTH = 100
-# The largest amount that can be charged, in minor units. Chargebee documents no maximum; more must be a mistake.
+# The largest amount that can be charged, in minor units. Chargebee documents no maximum, but a larger amount must be a
+# mistake.
 LARGEST_AMOUNT = 10**12
-# How many seconds the clock of a worker or of the service may be ahead of Chargebee's.
+# Maximum seconds by which a worker's clock may be ahead of Chargebee's clock.
 CLOCKS = 3600
 # The id of a billable event has no brackets or spaces, so that the reference in a charge's description is unambiguous.
 _ID = re.compile(r"[^\s\[\]]{1,100}")
@@ -33,7 +34,7 @@ class Billable:
 
     `invoice_id`: the invoice for which the event is reserved; no other invoice may charge the event. `closed_as`: the
     id that this invoice got when it was closed, or None if the event is not billed. `payer`: the customer who pays the
-    invoice, or None if `customer_id` pays it. In an account hierarchy, they may differ.
+    invoice, or None if `customer_id` pays the invoice. In an account hierarchy, another customer may pay.
     """
 
     id: str
@@ -75,7 +76,7 @@ def billable_key(customer_id: str, billable: Billable) -> Key:
 
 
 def changed_after(reserved: Iterable[Billable]) -> int:
-    """Returns a unix time before the last change of each invoice that has a charge of one of the billable events."""
+    """Returns a unix time for List Invoices: each invoice with a charge of a `reserved` event has changed later."""
     return max(0, min((billable.reserved_at or 0 for billable in reserved), default=0) - CLOCKS)
 
 
@@ -94,7 +95,7 @@ def _from(seconds: int) -> str:
 def chargeable(customer_id: str, item: Item) -> Billable:
     """Converts a usage item of the table to a billable event.
 
-    Raises Unprocessable if the billable event cannot be charged, or if the item contradicts its key.
+    Raises Unprocessable if the billable event cannot be charged, or if its id or time differs from the item's key.
     """
     try:
         billable = Billable(
@@ -115,7 +116,7 @@ def chargeable(customer_id: str, item: Item) -> Billable:
 
 
 def _whole(number: str) -> int:
-    """Converts `number`. Raises Unprocessable if it is not whole, as 12.5, and ValueError if it is no number."""
+    """Converts `number` to an int. Raises Unprocessable for a fraction such as 12.5, and ValueError for other text."""
     try:
         found = Decimal(number)
     except InvalidOperation:
@@ -126,7 +127,7 @@ def _whole(number: str) -> int:
 
 
 def _name(item: Item, name: str, valid: re.Pattern[str]) -> str | None:
-    """Returns an optional text attribute, or None if it is missing. Raises ValueError or KeyError if it is invalid."""
+    """Returns an attribute, or None if it is missing. Raises ValueError or KeyError if it is not a valid text."""
     value = text(item, name)
     if value is not None and not valid.fullmatch(value):
         raise ValueError(name)
@@ -136,10 +137,11 @@ def _name(item: Item, name: str, valid: re.Pattern[str]) -> str | None:
 def idempotency_key(event_id: str, operation: str, billable: Billable | None = None) -> str:
     """Returns the idempotency key of a call: `<event id>-<operation>[@<occurred_at>-<billable id>]`.
 
-    The key has at most 100 characters, all of which are allowed in a header. If the billable event's id is too long for
-    the key, or has other characters, the key contains the id's SHA-256 hash instead, shortened to 128 bits. If `payer`
-    is set, the hash includes `customer_id`, because two customers may have billable events with the same id and time on
-    one invoice.
+    The key has at most 100 characters, and only characters that are allowed in a header. If the billable event's id is
+    too long or has other characters, the key contains the first 128 bits of the id's SHA-256 hash instead.
+
+    If `payer` is set, the key always contains a hash, of `customer_id` and the id: two customers may have billable
+    events with the same id and time on one invoice.
     """
     start = f"{event_id}-{operation}"
     if billable is None:

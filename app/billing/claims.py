@@ -12,8 +12,8 @@ ENDED, OWNED = "SET #lease_until = :ended", "#owner = :owner"
 def claim(event_id: str, owner: str, *, until: int, free: int, expires: int) -> Update:
     """Returns the update that claims an event for `owner` until the time `until`.
 
-    The update succeeds if no attempt has claimed the event, or if the work has not ended (status `working`) and its
-    lease ended before the time `free`. DynamoDB deletes the item after `expires`.
+    The update succeeds if no attempt has claimed the event. It also succeeds if the claim has the status `working`, and
+    its lease ended before the time `free`. DynamoDB deletes the claim after `expires`.
     """
     return Update(
         claim_key(event_id),
@@ -45,10 +45,11 @@ def recorded(event_id: str, owner: str, outcome: str, *, expires: int) -> Update
 def take_invoice(
     invoice_id: str, event_id: str, owner: str, version: int | None, *, until: int, free: int, expires: int
 ) -> Update:
-    """Returns the update that leases an invoice to an event, unless a version newer than `version` was processed.
+    """Returns the update that leases an invoice for the work on one event.
 
-    The update replaces a lease that ended before the time `free`, and any lease that an earlier attempt took for the
-    same event, because the earlier attempt has lost its claim on the event.
+    The update fails if a newer version than `version` was processed, or if another event has a lease that had not ended
+    at the time `free`. A lease for the same event is replaced, because the attempt that took it has lost its claim on
+    the event.
     """
     unless_leased = "(attribute_not_exists(#lease_until) OR #lease_until < :free OR #event_id = :event)"
     unless_newer = "(attribute_not_exists(#resource_version) OR #resource_version <= :version)"
@@ -88,10 +89,11 @@ def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
 
 
 def failed(event_id: str, owner: str, verdict: Unprocessable, invoice_id: str, closed_as: str) -> Update:
-    """Returns the update that makes each later attempt of the event end with the same `verdict`.
+    """Returns the update that stores a binding verdict: each later attempt of the event ends with `verdict`.
 
-    DynamoDB never deletes the claim, because no later attempt finds the verdict's cause, which this one removes. Only
-    `python -m app release` removes the verdict. The command finds the claim by the invoice's ids.
+    DynamoDB never deletes this claim: the same transaction removes the verdict's cause, so a later attempt could not
+    find the cause again. Only `python -m app release` removes the verdict. The command finds the claim by the invoice's
+    ids.
     """
     return Update(
         claim_key(event_id),
@@ -110,9 +112,10 @@ def failed(event_id: str, owner: str, verdict: Unprocessable, invoice_id: str, c
 
 
 def reopened(event_id: str, code: str, *, expires: int) -> Update:
-    """Returns the update that removes a binding verdict, so that a redrive of the event tries again.
+    """Returns the update that removes a binding verdict, so that the event can be processed again after a redrive.
 
-    `code`: the verdict's code, which stays in the claim, so that `reconcile` does not enqueue the event.
+    `code`: the verdict's code. It stays in the claim, because `reconcile` must not enqueue an event that has a dead
+    letter.
     """
     return Update(
         claim_key(event_id),
@@ -141,8 +144,8 @@ def invoice_released(invoice_id: str, owner: str) -> Update:
 def claim_released(event_id: str, owner: str, code: str, conflict_at: int | None, *, judged: bool) -> Update:
     """Returns the update that ends the lease on a failed event.
 
-    `code`: the cause of the failure. `conflict_at`: when Chargebee first rejected a change, or None. `judged`: a retry
-    cannot succeed; the attribute `verdict` then stores the code until the next attempt.
+    `code`: the cause of the failure. `conflict_at`: when Chargebee first rejected a change, or None. `judged`: True if
+    a retry cannot succeed. The attribute `verdict` then stores the code, until the next attempt.
     """
     values: dict[str, Value] = {"code": code}
     if judged:
