@@ -1,8 +1,8 @@
 """Decides from an invoice's line items whether the worker bills the invoice, and whose usage the invoice covers.
 
-The worker bills an invoice that renews a subscription. The field `recurring` is not enough: by Chargebee's typings, it
-is also true for an invoice that has only ad-hoc charges on a subscription. So the lines decide: only a renewal has a
-line of a plan or an add-on with a service period (a term line). Everything here is without I/O.
+The worker bills an invoice that renews a subscription. The field `recurring` is not enough: by Chargebee's typings,
+`recurring` is also true for an invoice that has only ad-hoc charges on a subscription. So the lines decide: only a
+renewal has a line of a plan or an add-on with a service period (a term line). Everything here is without I/O.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ class Coverage(NamedTuple):
 
 
 def coverages(invoice: Invoice, lines: Iterable[Line]) -> list[Coverage]:
-    """Returns what the invoice covers: one entry for each customer and subscription of its term lines.
+    """Returns what the invoice covers: one Coverage for each customer and subscription of the invoice's term lines.
 
     The period goes from the earliest start to the latest end of these lines. In an account hierarchy, the invoice goes
     to the payer, and the lines name the customer who has the subscription. Raises Unprocessable if a period begins
@@ -53,7 +53,7 @@ def _together(terms: Sequence[Coverage]) -> Coverage:
 def why_left_alone(invoice: Invoice, covered: Sequence[Coverage], exempt: frozenset[str]) -> str | None:
     """Returns why the invoice stays pending, or None if the worker bills the invoice.
 
-    `covered`: the invoice's coverages; `exempt`: customers and subscriptions not to bill.
+    `covered`: the invoice's coverages; `exempt`: ids of customers and subscriptions whose invoices stay pending.
     """
     named = {invoice.customer_id, valid_id(invoice.subscription_id), *(one.customer_id for one in covered)}
     if exempt & (named | {one.subscription_id for one in covered}):
@@ -66,9 +66,10 @@ def why_left_alone(invoice: Invoice, covered: Sequence[Coverage], exempt: frozen
 
 
 def covering(covered: Iterable[Coverage], customer_id: str, subscription_id: str | None, at: int) -> list[Coverage]:
-    """Returns the coverages that a usage event of the customer may belong to. `at`: the time of the event.
+    """Returns the coverages to which a usage event of the customer may belong. `at`: the event's unix time.
 
-    `subscription_id`: None if the event names no subscription. It may then belong to any subscription of the customer.
+    If the event names no subscription (`subscription_id` is None), the event may belong to each of the customer's
+    subscriptions.
     """
     return [
         one

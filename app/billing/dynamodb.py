@@ -108,7 +108,7 @@ class Table:
     async def get_all(self, keys: Sequence[dict[str, Any]]) -> list[Item]:
         """Returns the items that exist for these keys (at most 100 keys). Raises TableUnavailable, Unprocessable.
 
-        DynamoDB leaves out some keys if the table's capacity is used up. Then the call is repeated for these keys.
+        DynamoDB leaves out some keys if the table's capacity is used up. This method then requests these keys again.
         """
         found: list[Item] = []
         request: Any = {self.name: {"Keys": list(keys), "ConsistentRead": True}}

@@ -26,7 +26,8 @@ CONFIG = Config(**client_options(2, connect=5, read=5))
 class BlockingClients(NamedTuple):
     """boto3's client of DynamoDB, and the access to Chargebee. Each call to Chargebee opens a new connection.
 
-    The methods raise what boto3 and requests raise. Calls to Chargebee also raise BillingFailed and InvalidState.
+    The methods raise the exceptions of boto3 and requests. Calls to Chargebee also raise BillingFailed and
+    InvalidState.
     """
 
     access: BillingAccess
@@ -44,7 +45,7 @@ class BlockingClients(NamedTuple):
         return [item for page in pages for item in page["Items"]]
 
     def set(self, key: Key, attributes: Mapping[str, Value], *, remove: Iterable[str], unless: str) -> None:
-        """Sets `attributes` of an item and removes those of `remove`, unless it has the attribute `unless`."""
+        """Sets and removes attributes of an item. Raises ClientError if the item already has the attribute `unless`."""
         change = "SET " + ", ".join(f"#{name} = :{name}" for name in attributes)
         change += " REMOVE " + ", ".join(f"#{name}" for name in remove)
         update = Update(key, change, f"attribute_not_exists(#{unless})", **attributes)
@@ -60,7 +61,7 @@ class BlockingClients(NamedTuple):
         return lines
 
     def change(self, invoice_id: str, operation: str, key: str, form: Mapping[str, object]) -> FoundInvoice:
-        """Changes the invoice: `add_charge` or `close`. `key`: the idempotency key."""
+        """Changes the invoice and returns it. `operation`: `add_charge` or `close`; `key`: the idempotency key."""
         return self._call("POST", invoice_id, f"/{operation}", key, form)
 
     def _call(self, method: str, invoice_id: str, path: str = "", key: str = "", form: Any = None) -> FoundInvoice:

@@ -13,8 +13,8 @@ from app.billing.term import Term, lost
 from app.clock import monotonic, now_ms, now_seconds
 from app.errors import ClaimedElsewhere, Unprocessable
 
-# The table keeps a claim for longer than SQS keeps a message (at most 14 days). Chargebee redelivers for
-# 3 days 7 hours, so an event may arrive even later. If its invoice was charged, the outcome is then the same.
+# The table keeps a claim for longer than SQS keeps a message (at most 14 days). Chargebee redelivers for 3 days 7
+# hours, so an event may arrive after its claim was deleted. If its invoice was charged, the outcome is the same again.
 KEPT_SECONDS = 15 * 24 * 3600
 
 
@@ -29,7 +29,8 @@ class Superseded(Exception):
 class Lease(Term):
     """The lease of one attempt on an event, and after `take_invoice` also on the event's invoice.
 
-    `asked`: the attempt's calls to Chargebee. If one got no answer, `release` leaves the invoice's lease to expire.
+    `asked`: what is known about the attempt's calls to Chargebee. If a call got no answer, `release` does not end the
+    lease on the invoice, which then ends by itself.
     """
 
     def __init__(self, table: Table, event_id: str, owner: str, seconds: float) -> None:
@@ -82,10 +83,10 @@ class Lease(Term):
         self._invoice_id = invoice_id
 
     def note_conflict(self, longest: float) -> bool:
-        """Notes that Chargebee rejects changes of the pending invoice. `release` stores when this was first noted.
+        """Notes that Chargebee rejects changes of the pending invoice. `release` stores the time of the first note.
 
-        Returns True if it was first noted more than `longest` seconds ago. `release` then removes the stored time, so
-        that a redrive counts the seconds anew.
+        Returns True if the first note is more than `longest` seconds old. `release` then removes the stored time, so
+        that the count starts again after a redrive.
         """
         first = self._conflict_at or now_ms()
         is_over = now_ms() - first > 1000 * longest
@@ -93,10 +94,10 @@ class Lease(Term):
         return is_over
 
     async def finish(self, outcome: str, version: int | None = None, updates: Sequence[Update] = ()) -> None:
-        """Marks the event as done, ends the lease, and writes `updates` (to further items).
+        """Marks the event as done, ends the lease, and writes `updates` to other items.
 
-        If there are more than TRANSACTION updates, transactions before the last one write the first `updates`. Raises
-        ClaimedElsewhere, TableUnavailable, Unprocessable.
+        If there are too many updates for one transaction (TRANSACTION), earlier transactions write the first ones.
+        Raises ClaimedElsewhere, TableUnavailable, Unprocessable.
         """
         last = [claims.done(self.event_id, self.token, outcome, expires=expires())]
         if self._invoice_id is not None:
@@ -104,10 +105,13 @@ class Lease(Term):
         await self._end(updates, last, "done")
 
     async def fail(self, verdict: Unprocessable, closed_as: str, updates: Sequence[Update]) -> None:
-        """Writes `updates` as `finish` does, makes each later attempt end with `verdict`, and ends the lease.
+        """Writes `updates`, ends the lease, and stores `verdict`, with which each later attempt ends.
 
-        `closed_as`: the id that Chargebee gave the invoice when it was closed. One transaction writes the last
-        update and the verdict. If this attempt ends before, the next attempt still finds the verdict's cause.
+        `closed_as`: the id that Chargebee gave the invoice when it was closed. If there are too many updates for one
+        transaction, earlier transactions write the first ones. The last update and the verdict are in the same
+        transaction. So if this attempt ends before that transaction, the next attempt still finds the verdict's cause.
+
+        Raises ClaimedElsewhere, TableUnavailable, Unprocessable.
         """
         assert self._invoice_id is not None
         last = [claims.failed(self.event_id, self.token, verdict, self._invoice_id, closed_as)]
@@ -132,8 +136,10 @@ class Lease(Term):
     async def release(self, code: str, *, judged: bool = False) -> None:
         """Ends the lease, because the attempt has failed with `code`. Raises TableUnavailable, Unprocessable.
 
-        If a call got no answer, Chargebee may still execute the call, so the lease on the invoice stays until it
-        expires. It also stays after any attempt but the first: an earlier attempt may have made such a call.
+        The lease on the invoice is ended only by the first attempt, and only if all of its calls were answered.
+        Otherwise, Chargebee may still execute a call of this attempt or of an earlier attempt, so the lease on the
+        invoice ends by itself.
+
         `judged`: True if a repetition of the attempt cannot succeed.
         """
         conflict_at = None if self.asked.unanswered else self._conflict_at  # an unanswered call may cause conflicts
@@ -152,7 +158,7 @@ class Lease(Term):
     def _require_owner(self, item: Item, detail: str) -> None:
         """Raises ClaimedElsewhere with `detail` unless this attempt owns `item`.
 
-        The attempt owns `item` already if an earlier try of the same write succeeded, but the answer was lost.
+        The attempt already owns `item` if an earlier try of the same write succeeded, but the answer to it was lost.
         """
         if text(item, "owner") != self.token:
             left = max(0, (number(item, "lease_until") or 0) - self._free()) / 1000

@@ -1,4 +1,4 @@
-"""Describes an invoice's lines, and finds ad-hoc lines (one-time charges) that were added later, without I/O."""
+"""Describes an invoice's lines, and finds ad-hoc lines (one-time charges) that are not in the event. Without I/O."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
@@ -37,7 +37,7 @@ class Line(Protocol):
 
 
 def added(lines: Iterable[Line], first_lines: Iterable[Line]) -> list[Line]:
-    """Returns the ad-hoc lines of an invoice that were added later than Chargebee's event.
+    """Returns the ad-hoc lines that were added to an invoice after Chargebee's event.
 
     `lines`: all lines of the invoice now; `first_lines`: the lines in the event.
     """

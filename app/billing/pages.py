@@ -1,4 +1,4 @@
-"""Reads what Chargebee answers in pages: lists, and invoices with many line items."""
+"""Reads the answers that Chargebee divides into pages: lists, and invoices with many line items."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -33,7 +33,7 @@ async def whole_invoice(calls: ApiCalls, caller: Caller, invoice_id: str) -> Fou
 async def entries(
     calls: ApiCalls, caller: Caller, operation: str, path: str, filters: Mapping[str, str]
 ) -> AsyncIterator[Mapping[str, Any]]:
-    """Yields the entries of all pages of a list, and {} for an entry that is no object."""
+    """Yields the entries of all pages of a list, and {} for an entry that is no JSON object. Raises BillingFailed."""
     query = {"limit": str(PAGE), **filters}
     offset = None
     while True:

@@ -49,9 +49,9 @@ class Billing:
     async def process(self, event: Event) -> Outcome:
         """Does the billing work of `event` and returns one of these outcomes. Raises BillingFailed.
 
-        - `closed`: this attempt, an earlier one or someone else has closed the invoice, with all of its charges.
-        - `closed_without_charge`: as `closed`, but there was nothing to charge.
-        - `closed_in_part`: as `closed`, but some usage was set aside.
+        - `closed`: the invoice is closed with all of its charges, by this attempt, an earlier attempt or someone else.
+        - `closed_without_charge`: the invoice is closed, and there was nothing to charge.
+        - `closed_in_part`: the invoice is closed, but without some usage, which was set aside.
         - `left_pending`: the invoice bills no period of a subscription, or is exempt.
         - `recorded`: events of this type need no work.
         - `already`: an earlier attempt has done the work of this event.
@@ -81,7 +81,7 @@ class Billing:
     async def known(self, event_ids: Iterable[str]) -> tuple[set[str], dict[str, str]]:
         """Returns the ids of the events that are done, and the codes of the verdicts on failed events, by event id.
 
-        Claims without a binding verdict expire after 15 days, and the result then lacks the event. Raises
+        DynamoDB deletes claims without a binding verdict after 15 days, so the result lacks older events. Raises
         TableUnavailable, Unprocessable.
         """
         ids = list(dict.fromkeys(event_ids))
@@ -155,7 +155,7 @@ async def keep_leased(lease: Lease) -> None:
 
 
 async def _release(lease: Lease, code: str, *, judged: bool = False) -> None:
-    """Ends the lease early, so that the next attempt need not wait for its end. Ignores failures."""
+    """Ends the lease early, so that the next attempt can begin at once. Ignores failures: the lease ends by itself."""
     try:
         async with asyncio.timeout(RELEASE_SECONDS):
             await lease.release(code, judged=judged)

@@ -25,7 +25,7 @@ from app.telemetry.trace import current
 WINDOW, SLACK = 60.0, 3.0
 LATE = AHEAD = 1.0
 TRIES = 20  # to reserve slots for one batch of callers, before they fail
-MISSES = 3  # how many slots a caller may miss, because their time passes before the call can begin
+MISSES = 3  # how many slots may pass before a caller can use one; then the caller gets an error
 
 
 @dataclass
@@ -74,7 +74,7 @@ class SharedRateLimit:
         raise missed()
 
     def is_valid(self, slot: float) -> bool:
-        """Returns whether a call may use the slot: it is not over, and not within a pause after a 429."""
+        """Returns whether a call may use the slot: not later than LATE seconds after it, and not during a pause."""
         resting = slot < self._not_before and monotonic() < self._rest_ends
         return not resting and now_ms() - slot <= 1000 * LATE
 
@@ -123,7 +123,7 @@ class SharedRateLimit:
         _fail(batch, TableUnavailable("The rate limit's item in the table could not be updated", "budget_contended"))
 
     def _without_served(self, batch: list[_Waiting]) -> list[_Waiting]:
-        """Gives reserved slots to the callers in order, while one is near enough. Returns the remaining callers."""
+        """Gives reserved slots to the callers, in order. Returns the callers for whom there is no slot in time."""
         for number, waiting in enumerate(batch):
             while self._spare and not self.is_valid(self._spare[0]):
                 self._spare.popleft()
@@ -134,7 +134,7 @@ class SharedRateLimit:
         return []
 
     def _without_impatient(self, batch: list[_Waiting]) -> list[_Waiting]:
-        """Returns the callers that are patient enough for the next slot. The others get a ChargebeeUnavailable."""
+        """Returns the callers that can wait for the next slot. The other callers get a ChargebeeUnavailable."""
         wait = self._slots.wait()
         error = ChargebeeUnavailable("The limit of API calls is reached", "rate_limit_reached", retry_after=wait)
         _fail([waiting for waiting in batch if waiting.patience < wait], error)

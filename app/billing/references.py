@@ -1,4 +1,4 @@
-"""Writes the reference of a billable event into the charge for it, and recognises these charges on an invoice.
+"""Writes the reference of a billable event into its charge, and finds the charges with references on an invoice.
 
 Chargebee redelivers an event for 3 days 7 hours, but keeps an idempotency key for only 30 minutes. After 30 minutes,
 only the invoice shows which billable events were charged. So the description of each charge ends with the reference of
@@ -50,7 +50,7 @@ def refers_to(lines: Iterable[Line], billables: Iterable[Billable]) -> bool:
 
 
 def _length(text: str) -> int:
-    """Returns the number of UTF-16 code units in `text`, as Java counts: never less than the number of characters."""
+    """Returns the number of UTF-16 code units in `text`, as Java counts characters. This is at least `len(text)`."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 

@@ -13,10 +13,10 @@ Outcome = Literal[
 
 
 class Result(NamedTuple):
-    """The outcome of an attempt, and the updates to write in the transaction that ends it.
+    """The outcome of an attempt, and the updates to write in the transaction that ends the attempt.
 
-    `verdict`: the error with which each later attempt must end, too. The table must store it, because the updates
-    remove its cause. `closed_as`: the id that Chargebee gave the invoice when it was closed.
+    `verdict`: the error with which each later attempt must end as well, or None. The table must store the verdict,
+    because the updates remove its cause. `closed_as`: the id that Chargebee gave the invoice when it was closed.
     """
 
     outcome: Outcome
@@ -26,7 +26,7 @@ class Result(NamedTuple):
 
 
 def outcome_of(own: Iterable[Billable], *, in_part: bool) -> Outcome:
-    """Returns the outcome of an invoice that is closed with `own`. `in_part`: whether usage was set aside."""
+    """Returns the outcome for a closed invoice. `own`: its billed usage; `in_part`: whether usage was set aside."""
     if in_part:
         return "closed_in_part"
     return "closed" if positive(own) else "closed_without_charge"
