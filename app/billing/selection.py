@@ -1,4 +1,4 @@
-"""Divides a customer's usage into lists by what one invoice may do with it, without I/O."""
+"""Sorts a customer's usage into lists: what one invoice has reserved, may charge, or cannot charge. Without I/O."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from app.errors import Unprocessable
 
 
 class Aside(NamedTuple):
-    """Usage that cannot be charged, and the reason. `taken`: the usage's charge, if it was on a void invoice."""
+    """Usage that cannot be charged, and the reason. `taken`: its charge on a void or deleted invoice, or None."""
 
     customer_id: str
     suffix: str
@@ -22,13 +22,13 @@ class Aside(NamedTuple):
 class Selection(NamedTuple):
     """The usage that an invoice covers.
 
-    - `own`: reserved for the invoice, as the charge items have it.
-    - `free`: no invoice has it.
-    - `odd`: cannot be charged.
-    - `elsewhere`: billed on another invoice, which may be void by now.
-    - `in_work`: reserved for another invoice, but not billed yet.
-    - `set_aside`: was set aside by an earlier attempt of the event.
-    - `changed`: the references of usage of `own` that its writer changed later.
+    - `own`: usage that is reserved for the invoice or billed on it, with the values of its charge items.
+    - `free`: usage that no invoice has reserved or billed.
+    - `odd`: usage that cannot be charged.
+    - `elsewhere`: usage that is billed on another invoice, which may be void by now.
+    - `in_work`: usage that is reserved for another invoice, but not billed yet.
+    - `set_aside`: usage that an earlier attempt for the same event has set aside.
+    - `changed`: the references of the usage in `own` whose usage item was changed after the reservation.
     """
 
     own: list[Billable]
@@ -73,7 +73,7 @@ class Selector(NamedTuple):
             (into.in_work if charge.closed_as is None else into.elsewhere).append(charge)
 
     def _add_usage(self, into: Selection, customer_id: str, item: Item) -> None:
-        """Adds a usage item that no invoice has."""
+        """Adds a usage item that no invoice has reserved or billed."""
         try:
             found = chargeable(customer_id, item)
         except Unprocessable as error:

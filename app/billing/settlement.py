@@ -17,21 +17,23 @@ from app.errors import BillingFailed, ChargebeeUnavailable, Postponed, Unprocess
 from app.events import Invoice, valid_id
 
 CLOSED_WITHOUT_CHARGES = "closed_without_charges"
-# For this many seconds after an event, Chargebee's API may not know the invoice yet: webhooks can be faster.
+# For this many seconds after an event, Chargebee's API may not know the invoice yet, because a webhook can be faster.
 YOUNG_SECONDS = 600
 
-# How long an invoice A waits at most for usage that is reserved for an invoice B. Until then, a retry of B's close may
-# get Chargebee's earlier answer, even if a person has voided B meanwhile. The worker then marks the usage as billed on
-# B. After this time, the worker finds out that B is void, and sends a dead letter.
+# Maximum seconds for which an invoice A waits for usage that is reserved for an invoice B. During this time, Chargebee
+# may answer a retry of B's close with its earlier answer, even if a person has voided B since. The worker then marks
+# the usage as billed on B. After this time, a retry finds that B is void, and B's event becomes a dead letter.
 SETTLED_SECONDS = 1800
 
 
 async def require_settled(table: Table, in_work: Iterable[Billable]) -> None:
-    """Raises Postponed if usage was reserved for another invoice so recently that the usage may still be billed there.
+    """Raises Postponed if usage of `in_work` was reserved for another invoice less than SETTLED_SECONDS ago.
 
-    A verdict on the other invoice's event ends the wait: the event's dead letter says what has become of the usage. An
-    invoice that has reserved usage itself does not wait, so that two invoices never wait for each other. Raises
-    TableUnavailable, Unprocessable.
+    The other invoice may still bill this usage. A verdict on the other invoice's event ends the wait, because the
+    event's dead letter says what has become of the usage. Only call this for an invoice without reserved usage: two
+    invoices must not wait for each other.
+
+    Raises TableUnavailable, Unprocessable.
     """
     recent = {one.invoice_id for one in in_work if now_seconds() - (one.reserved_at or 0) < SETTLED_SECONDS}
     for invoice_id in recent - {None}:
@@ -44,11 +46,11 @@ async def require_settled(table: Table, in_work: Iterable[Billable]) -> None:
 
 
 class Settlement:
-    """Keeps what one attempt knows of its invoice.
+    """Stores what one attempt knows about its invoice, and builds the result of the attempt.
 
     `by_attempt`: the usage that this attempt has reserved; `set_aside`: the customer and the suffix of usage that the
-    event has set aside; `rejected`: whether Chargebee has rejected a call because of the invoice's state, which shows
-    that the invoice exists.
+    event has set aside; `rejected`: True if Chargebee has rejected a call because of the invoice's state, so the
+    invoice existed at that time.
     """
 
     def __init__(
@@ -61,7 +63,7 @@ class Settlement:
         self.rejected = False
 
     def result(self, own: Sequence[Billable], closed_as: str) -> Result:
-        """Returns the result for an invoice that is closed with all of `own`."""
+        """Returns the result for a closed invoice that bills all of `own`."""
         in_part = bool(self.set_aside - {(one.customer_id, one.suffix) for one in own})
         return Result(outcome_of(own, in_part=in_part), self._billables.billed(own, closed_as), None, closed_as)
 
@@ -93,10 +95,11 @@ class Settlement:
     async def without_draft(self, error: Unprocessable, customers: set[str]) -> Result:
         """Returns the result for an invoice whose id Chargebee does not know.
 
-        Either the invoice was closed, which gives it another id, or it was deleted, or it never existed. If a closed
-        invoice has a charge of usage that is reserved for the draft, returns the result for the closed invoice.
-        Otherwise, raises `error`, or Postponed if the event is young. But if Chargebee knew the draft during this
-        attempt, raises ChargebeeUnavailable, so that another attempt follows.
+        The invoice was closed (which gives it another id), was deleted, or never existed. If a closed invoice has a
+        charge of usage that is reserved for the draft, returns the result for the closed invoice.
+
+        Otherwise, raises ChargebeeUnavailable if Chargebee still knew the draft during this attempt. Raises Postponed
+        if the event is less than YOUNG_SECONDS old. In all other cases, raises `error`.
         """
         own = await self._billables.reserved(customers)
         charges = positive(own)

@@ -36,7 +36,7 @@ class Slots:
         return patience * BEGUN if begun else patience
 
     def wait(self) -> float:
-        """Returns the seconds until the next free slot: negative if its time has passed.
+        """Returns the seconds until the next free slot, or a negative number if the slot's time has passed.
 
         Returns 0 if the stored time is implausibly far ahead.
         """
@@ -46,8 +46,8 @@ class Slots:
     async def take(self, number: int, patience: float) -> float | None:
         """Reserves `number` slots and returns the time of the first slot, in unix ms. Raises TableUnavailable.
 
-        Returns None if the item has changed so much since it was last read that the reservation fails, or if the first
-        slot is more than `patience` seconds away. Then the caller may try again.
+        Returns None if the reservation fails: another worker has changed the item since this worker last read it, or
+        the first slot is more than `patience` seconds away. The caller may then try again.
         """
         now, block = now_ms(), 1000 * number * self.interval
         if self.next < now:
@@ -93,5 +93,5 @@ def _decimal(ms: float) -> Decimal:
 
 
 def _next_at(item: Item) -> float:
-    """Returns the time of the next free slot, or 0 if it is missing or not a number. The next write corrects it."""
+    """Returns the time of the next free slot, or 0 if it is missing or not a number. The next write repairs it."""
     return float(item.get("next_at", {}).get("N", 0.0))

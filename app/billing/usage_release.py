@@ -1,4 +1,4 @@
-"""Releases the usage of an invoice that is void or gone, for `python -m app release`.
+"""Releases the usage of an invoice that is void, or that Chargebee does not know, for `python -m app release`.
 
 The usage then belongs to no invoice, so the next invoice of its subscription and period charges it.
 """
@@ -26,13 +26,13 @@ SKEW_MS = 75_000  # how far two clocks may differ: `term.SKEW` of the longest le
 
 
 class NotReleased(Exception):
-    """The usage stays where it is. `str(error)` says why."""
+    """Not all of the usage was released. `str(error)` is the reason."""
 
 
 class Affected(NamedTuple):
     """The usage of an invoice, and the verdicts on its events.
 
-    - `usage`: by the draft's id.
+    - `usage`: the usage, by the id of the draft for which it is reserved.
     - `verdicts`: the codes of the binding verdicts, by event id.
     - `judged`: the ids of the closed invoices of these events.
     """
@@ -59,7 +59,7 @@ class Releaser:
         return found
 
     async def require_void(self, affected: Affected) -> None:
-        """Raises NotReleased unless the invoice is void or gone, and no other invoice has its charges."""
+        """Raises NotReleased if the invoice exists and is not void, or if another invoice contains its charges."""
         billed = {one.closed_as or draft for draft, usage in affected.usage.items() for one in usage}
         for invoice_id in sorted(billed | affected.judged):
             if not await self._chargebee.is_void_or_gone(Unleased(), invoice_id):
@@ -70,7 +70,7 @@ class Releaser:
     async def release(self, affected: Affected) -> None:
         """Takes the usage from the invoice, and removes the binding verdicts. Raises NotReleased, BillingFailed.
 
-        If this is interrupted, the same command releases the rest.
+        If the release is interrupted, the user starts the same command again, which releases the rest.
         """
         async with self._leased(affected.usage):
             await self.require_void(affected)
@@ -83,7 +83,7 @@ class Releaser:
                     raise NotReleased("Some of the usage has changed meanwhile: start the command again") from None
 
     async def _require_uncharged(self, draft: str, usage: Sequence[Billable]) -> None:
-        """Raises NotReleased if the draft was closed under another id, as an invoice with charges of `usage`."""
+        """Raises NotReleased if a closed invoice has charges of `usage`. The close has given the draft a new id."""
         for payer in sorted({one.payer or one.customer_id for one in usage}):
             own = [one for one in usage if payer == (one.payer or one.customer_id)]
             async for found in self._chargebee.closed_invoices(Unleased(), payer, changed_after(own)):
@@ -114,7 +114,7 @@ class Releaser:
 
     @asynccontextmanager
     async def _leased(self, drafts: Iterable[str]) -> AsyncIterator[None]:
-        """Leases the invoices, so that no worker works on them. Raises NotReleased if a worker has leased one."""
+        """Leases the invoices, so that no worker changes them. Raises NotReleased if a worker has leased an invoice."""
         owner = f"release/{CLOCK.get().token(8)}"
         taken: list[str] = []
         try:

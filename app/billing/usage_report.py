@@ -16,7 +16,7 @@ NEVER, RESERVED = "never_reserved", "reserved"
 
 
 class Changed(NamedTuple):
-    """Usage that its writer has changed after its reservation. `now`: None if the usage is not valid now."""
+    """Usage whose usage item was changed after the reservation. `now`: the changed usage, or None if it is invalid."""
 
     charge: Billable
     now: Billable | None
@@ -41,7 +41,10 @@ class Report:
     read: int = 0
 
     def add(self, item: Item, charge: Item, before: int) -> None:
-        """Adds a usage item. `charge`: its charge item, or {}. Does not report unbilled usage from `before` on."""
+        """Adds a usage item.
+
+        `charge`: the charge item, or {}. Unbilled usage counts only if its time is before `before`, in unix seconds.
+        """
         self.read += 1
         customer, suffix = item["pk"]["S"].removeprefix("customer#"), suffix_of(item)
         usage = _usage(customer, item)

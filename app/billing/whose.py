@@ -12,7 +12,7 @@ AMBIGUOUS = "ambiguous_subscription"
 
 
 class Inquiries:
-    """Asks Chargebee for one attempt, each question once. `covered`: the invoice's billed periods."""
+    """Asks Chargebee on behalf of one attempt, and remembers each answer. `covered`: the invoice's coverages."""
 
     def __init__(self, chargebee: Chargebee, lease: Lease, covered: Sequence[Coverage]) -> None:
         self._chargebee, self._lease, self._covered = chargebee, lease, covered
@@ -24,8 +24,9 @@ class Inquiries:
     ) -> tuple[list[Billable], list[Aside]]:
         """Returns the usage that the invoice may charge, and the usage whose subscription is ambiguous.
 
-        No invoice has `free`. Other invoices have billed `elsewhere`, which only counts if they are void or gone.
-        Raises BillingFailed.
+        `free`: usage that no invoice has. `elsewhere`: usage that other invoices have billed. The invoice may charge
+        such usage only if the other invoice is void, or if Chargebee does not know the other invoice. Raises
+        BillingFailed.
         """
         wanted: list[Billable] = []
         aside: list[Aside] = []
@@ -44,10 +45,10 @@ class Inquiries:
         return self._void[invoice_id]
 
     async def _is_ambiguous(self, customer_id: str) -> bool:
-        """Returns whether usage of the customer may belong to several subscriptions if it names none.
+        """Returns whether usage of the customer that names no subscription may belong to several subscriptions.
 
-        It may if the invoice covers several of the customer's subscriptions, or if the customer had one in the period
-        that the invoice does not cover.
+        This is so if the invoice covers several of the customer's subscriptions. It is also so if the customer had a
+        further subscription in the period.
         """
         if customer_id not in self._ambiguous:
             covered = [one for one in self._covered if one.customer_id == customer_id]
