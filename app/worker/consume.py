@@ -17,7 +17,7 @@ from app.worker.received_message import ReceivedMessage
 
 # Seconds that a cancelled task may take to end its lease on the event.
 CANCEL_SECONDS = 3.0
-# How many messages may be in flight beyond `concurrency` and `prefetch`, because their deletes are not confirmed yet.
+# Maximum messages in flight in addition to `concurrency` and `prefetch`: SQS has not confirmed their deletes yet.
 MAX_DELETING = 2 * MAX_ENTRIES
 
 
@@ -62,7 +62,7 @@ class Consumer:
         self._in_flight.release_waiting()
 
     async def finish(self, seconds: float) -> None:
-        """Waits at most `seconds` for the tasks to end. Cancels those that still run, which releases their messages."""
+        """Waits at most `seconds` for the tasks to end, then cancels the other tasks, which release their messages."""
         if self._working:
             await asyncio.wait(self._working, timeout=seconds)
         for task in self._working:

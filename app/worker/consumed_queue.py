@@ -31,7 +31,7 @@ class FailedEntry(NamedTuple):
 
 
 class ConsumedQueue:
-    """A queue of SQS. Calls look up the queue's URL until a look-up succeeds. Every method may raise any exception."""
+    """A queue of SQS. Calls look up the queue's URL until SQS has returned it. Each method may raise any exception."""
 
     def __init__(self, client: "SQSClient", address: QueueAddress, call_timeout: float, observe: ObserveCall) -> None:
         self.name, self.fifo = address.name, address.fifo
@@ -120,7 +120,7 @@ class ConsumedQueue:
 def _failed_entries(answer: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> list[FailedEntry | None]:
     """Returns, for each entry, None or a FailedEntry.
 
-    An entry has succeeded if the answer lists it under Successful, and not also under Failed.
+    An entry has succeeded if the answer lists the entry under Successful and does not list it under Failed.
     """
     failed = {
         entry["Id"]: FailedEntry(str(entry.get("Code")), final=entry.get("SenderFault") is True)

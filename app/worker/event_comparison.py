@@ -1,8 +1,8 @@
 """Compares Chargebee's events with the processed events, and enqueues the missing ones.
 
-This recovers events that no retry recovers. Either the service rejected the webhook until Chargebee gave up (after 3
-days 7 hours), or the queue's retention period ended before a worker processed the message. If an event is enqueued
-twice, its claim in the table ensures that the work is done only once.
+`python -m app reconcile` recovers lost events in this way. An event is lost if the service rejected its webhook until
+Chargebee gave up (after 3 days 7 hours). It is also lost if the queue's retention period ended before a worker
+processed the message. If an event is enqueued twice, its claim in the table ensures that the work is done only once.
 """
 
 import asyncio
@@ -22,10 +22,11 @@ from app.worker.retry import pause
 BATCH = 100
 ATTEMPTS = 5
 LONGEST_PAUSE_SECONDS = 10.0
-# If SQS refuses this many events in a row, and no event itself is the cause, SQS would refuse the rest, too.
+# The comparison ends if SQS refuses this many events in a row, and the events are not the cause: SQS would refuse the
+# other events as well.
 OUTAGE = 3
 KnownOf = Callable[[Iterable[str]], Awaitable[tuple[set[str], Mapping[str, str]]]]
-"""Returns which of the given events are done, and, by id, the error codes of those that have a dead letter."""
+"""Returns the ids of the given events that are done, and the error codes of the events with a dead letter, by id."""
 Send = Callable[[Message], Awaitable[None]]
 _EVENT_ID: TypeAdapter[str] = TypeAdapter(EventId)
 
@@ -34,9 +35,9 @@ _EVENT_ID: TypeAdapter[str] = TypeAdapter(EventId)
 class Summary:
     """The result of a comparison. `seen`: the number of events at Chargebee.
 
-    `missing`: the ids of the events that were enqueued, or would be in a dry run. `judged`: the error
-    code of each event that has a dead letter. `failed`: why an event could not be enqueued, by the event's name.
-    `error`: what ended the comparison early, or None.
+    `missing`: the ids of the events that were enqueued (in a dry run: that would be enqueued). `judged`: the error code
+    of each event that has a dead letter. `failed`: why an event could not be enqueued, by the event's id, or by a
+    description if the id is not valid. `error`: what ended the comparison early, or None.
     """
 
     seen: int = 0
@@ -69,8 +70,8 @@ async def reconcile(
 ) -> Summary:
     """Compares all `events`, which are sorted by time, and enqueues the missing events if `send` is not None.
 
-    An event that ended in a dead letter is not missing. If an event cannot be enqueued, the comparison continues
-    with the next event. `progress` receives the unix seconds of the last event of each batch.
+    An event that ended in a dead letter does not count as missing. If an event cannot be enqueued, the comparison
+    continues with the next event. `progress` receives the unix seconds of the last event of each batch.
     """
     comparison = _Comparison(send, wanted, fifo=fifo)
     try:
@@ -108,7 +109,7 @@ class _Comparison:
         return named
 
     async def enqueue(self, event_id: str, content: Mapping[str, Any]) -> None:
-        """Enqueues a missing event. Raises QueueUnavailable if SQS refuses events in general."""
+        """Enqueues a missing event. Raises QueueUnavailable if SQS refuses one event after the other (OUTAGE)."""
         try:
             message = self._message(content)
             if self._send is not None:

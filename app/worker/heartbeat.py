@@ -9,7 +9,8 @@ from app.worker.in_flight import InFlight
 from app.worker.in_flight_message import InFlightMessage, MessageState
 from app.worker.retry import longest_visibility, pause
 
-# Number of extensions in each visibility timeout. More than one, so that a single failed extension does no harm.
+# Number of extensions in each visibility timeout. There is more than one extension, so that a single failure does no
+# harm.
 EXTENSIONS = 3
 
 
@@ -32,10 +33,11 @@ class Heartbeat:
     async def extend_all(self) -> bool:
         """Extends the visibility timeout of every message.
 
-        A message is lost if SQS refuses to extend it, if SQS has hidden it for almost the maximum of 12 hours, or if it
-        waits for a task although its visibility timeout has ended. Messages in work whose timeout has ended are not
-        lost, because their work may end before another worker receives them. If another worker receives one, the claim
-        on the event prevents duplicate work.
+        A message is lost if SQS refuses the extension, or if SQS has hidden the message for almost the maximum of 12
+        hours. A message that waits for a task is also lost if its visibility timeout has ended. A message in work stays
+        after its timeout, because the work may end before another worker receives the message. If another worker
+        receives it earlier, the claim on the event prevents duplicate work.
+
         Returns False if an extension has failed and should be repeated.
         """
         for message in self._in_flight.all():

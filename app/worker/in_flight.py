@@ -91,7 +91,10 @@ class InFlight:
         self._release_all(self._order.clear())
 
     def give_up(self, message: InFlightMessage) -> None:
-        """Ends the heartbeat of `message`, which becomes visible again at the end of its visibility timeout."""
+        """Ends the heartbeat of `message`, which becomes visible again when its visibility timeout ends.
+
+        The later messages of its FIFO group become visible at once.
+        """
         self._remove(message, MessageState.GONE)
         self._release_all(self._order.give_up(message))
 
@@ -107,8 +110,8 @@ class InFlight:
         log = logger.bind(message_id=message.received.message_id, cause=code)
         log.warning("Another worker may have received the message")
         if message.task is not None:
-            # `call_soon` cancels the task after its first step. If the task were cancelled earlier, its code would
-            # never run, and so would not give the message up.
+            # `call_soon` cancels the task after the task's first step. If the task were cancelled earlier, its code
+            # would never run, and the later messages of the FIFO group would never be released.
             asyncio.get_running_loop().call_soon(message.task.cancel)
         else:
             self._release_all(self._order.give_up(message))

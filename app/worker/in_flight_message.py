@@ -7,7 +7,7 @@ from app.worker.received_message import ReceivedMessage
 
 
 class MessageState(Enum):
-    """Names what becomes of a message. WAITING → WORKING → DELETING → GONE is the usual way.
+    """The states of a message. The usual order is WAITING → WORKING → DELETING → GONE.
 
     A message that waits or is in work may also become LOST, or GONE when it is released or given up.
     """

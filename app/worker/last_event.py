@@ -1,4 +1,4 @@
-"""Notes when the workers last received an event, so that a worker can report a gap when it starts.
+"""Writes to the table when the workers last received an event, so that a worker can report a gap when it starts.
 
 Chargebee gives up a webhook after 3 days 7 hours. If no event has arrived for longer, events may have been lost.
 """
@@ -26,10 +26,11 @@ LONGEST_PAUSE_SECONDS = 20.0
 
 @asynccontextmanager
 async def noting(table: Table, process: Process) -> AsyncIterator[Process]:
-    """Yields a function that does the same as `process`, but also notes in the table when an event has arrived.
+    """Yields a function that calls `process`, and before each call writes to the table that an event has arrived.
 
-    It notes this at most once a minute. When the table answers, logs a warning if the last event before this start is
-    older than REDELIVERED_SECONDS. If the table fails, events are processed all the same.
+    The function writes to the table at most once a minute. After the start, a task reads from the table when the last
+    event arrived, and logs a warning if that was more than REDELIVERED_SECONDS ago. Failures of the table do not stop
+    the processing.
     """
     last_event = _LastEvent(table)
 

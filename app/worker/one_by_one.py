@@ -1,7 +1,7 @@
 """Moves dead letters back to the queue one by one, and continues after a dead letter that cannot be moved.
 
 Each message is sent without the attributes that contain the reason, and then its dead letter is deleted. A failure in
-between may duplicate a message, but never loses one.
+between may duplicate a message, but never loses a message.
 """
 
 import asyncio
@@ -23,7 +23,8 @@ VISIBILITY_SECONDS = 120
 # messages:
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-short-and-long-polling.html
 WAIT_SECONDS = 2
-# After this many failures in a row whose cause is not the message, the redrive ends: the rest would fail, too.
+# The redrive ends after this many failures in a row that the messages have not caused: the other messages would fail as
+# well.
 OUTAGE = 3
 
 
@@ -42,7 +43,8 @@ class Redriven:
 async def move_one_by_one(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None, progress: Progress) -> Redriven:
     """Moves at most `limit` messages, and continues after a message that cannot be moved.
 
-    Tries no more messages than `dead` contains at the start, because a running worker may dead-letter some again.
+    Tries at most as many messages as `dead` contains at the start. Without this limit, the redrive might never end,
+    because a running worker may dead-letter the moved messages again.
     """
     total = await visible(dead)
     move = _Move(queue, dead)
@@ -63,8 +65,8 @@ class _Move:
         self.result = Redriven()
         self._queue, self._dead = queue, dead
         self._hidden: list[str] = []  # the receipt handles of the dead letters that could not be sent
-        self._in_a_row = 0  # how many dead letters in a row failed, although they themselves were not the cause
-        self._code = ""  # of the last failure
+        self._in_a_row = 0  # how many failures in a row the dead letters have not caused
+        self._code = ""  # the error code of the last failure
 
     async def move(self, messages: Sequence[ReceivedMessage]) -> None:
         """Sends the messages, and deletes the sent ones. Raises QueueUnavailable after OUTAGE failures in a row."""
@@ -90,7 +92,7 @@ class _Move:
                 await self._dead.change_visibility([(one, 0) for one in self._hidden[start : start + MAX_ENTRIES]])
 
     async def _send(self, messages: Sequence[ReceivedMessage]) -> list[str | None]:
-        """Sends the original messages and returns, for each, None or the error's code. A FIFO queue keeps the order."""
+        """Sends the original messages, in order if the queue is FIFO. Returns, for each, None or the error's code."""
         if self._queue.fifo:
             return [await self._send_one(message) for message in messages]
         return await asyncio.gather(*map(self._send_one, messages))
@@ -122,7 +124,8 @@ def redriven(message: ReceivedMessage, *, fifo: bool) -> dict[str, Any]:
     """Returns the parameters of SendMessage for the original message, without the attributes that contain the reason.
 
     On a FIFO queue, the deduplication id is the dead letter's message id, so SQS drops a repeated redrive of the same
-    dead letter. With the event's id, SQS would drop a message that is sent less than five minutes after the webhook.
+    dead letter. If the deduplication id were the event's id, SQS would drop a message that is sent less than five
+    minutes after the webhook.
     """
     return parameters(
         message, {name: value for name, value in message.attributes.items() if name not in REASON_ATTRIBUTES}, fifo=fifo

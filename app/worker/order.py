@@ -1,8 +1,8 @@
 """Decides which waiting messages may be processed: on a FIFO queue, one of each group, in the order of receipt.
 
 One answer of SQS may contain several messages of a group. SQS delivers no other message of this group until each of
-them is deleted or visible again. So the worker may release the later messages while the first one is in flight: SQS
-delivers the later messages again only after the first one is deleted or visible.
+these messages is deleted or visible again. So the worker may release the later messages while the first message is in
+flight: SQS delivers the later messages again only after the first message is deleted or visible.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html
 """
 
