@@ -1,4 +1,4 @@
-"""Declares what a record's fields are called in logs, metrics and spans, and writes them there.
+"""Declares the names of a record's fields in logs, metrics and spans, and writes the fields into logs and spans.
 
 A record's class annotates each field once, with one `Named` for each value: `Annotated[str | None, Named("cause")]`.
 """
@@ -11,10 +11,11 @@ from typing import Any, NamedTuple, get_type_hints
 
 
 class Metric(NamedTuple):
-    """A metric of one value: a histogram if it has `bounds`, otherwise a counter, to which each value is added.
+    """A metric of one value: a histogram if it has `bounds`, otherwise a counter that sums the values.
 
-    `label`: if set, the counter counts the records for each value, and the label with this name contains the value.
-    `system`: the name of the service whose calls are measured. In `name`, {} stands for the prefix of that service.
+    `label`: if set, the counter does not sum the values but counts the records for each value. The label with this name
+    contains the value. `system`: the name of the service whose calls are measured. In `name`, {} stands for the
+    service's prefix (see `System`).
     """
 
     name: str
@@ -29,8 +30,8 @@ class Named(NamedTuple):
     """The names of one value in the log and in the span, and its metric. If a name is empty, the value is left out.
 
     `path`: the dotted path from the record to the value, if the value is not the field itself. `decimals`: the number
-    of decimals in the log. `usual`: the value's type, if most records have the value and it needs no escape sequence in
-    JSON. In `span`, {} stands for the prefix of the service that was called.
+    of decimals in the log. `usual`: the type of a value that most records have and that needs no escape sequence in
+    JSON, otherwise None (see `compiled_line`). In `span`, {} stands for the prefix of the service that was called.
     """
 
     log: str = ""
@@ -66,7 +67,7 @@ def _reader(attribute: Callable[[Any], Any], path: Callable[[Any], Any]) -> Call
 
 
 def log_fields(record: object) -> dict[str, Any]:
-    """Returns the fields of a record's log line. They contain nothing of the payload but the event's id and type."""
+    """Returns the fields of a record's log line. Of the payload, they contain only the event's id and type."""
     found: dict[str, Any] = {}
     for one in declared(record.__class__):  # type: ignore[arg-type]  # every class is hashable
         if one.named.log and (value := one.value(record)) is not None:
@@ -80,15 +81,16 @@ def span_attributes(record: object, prefix: str = "") -> dict[str, Any]:
     return {one.named.span.format(prefix): value for one in named if (value := one.value(record))}
 
 
-# How a value of each type is written into the line: a %-format, in which {} stands for the number of decimals, and an
-# expression, in which {} stands for the value.
+# For each type, the %-format of a value in the line, and the expression to format. In the format, {} stands for the
+# number of decimals. In the expression, {} stands for the value.
 _JSON = {str: ('"%s"', "{}"), float: ("%.{}f", "{}"), bool: ("%s", '"true" if {} else "false"')}
 
 
 def compiled_line(record: type, message: str) -> Callable[[Any, str], str | None]:
     """Returns a function that formats a log line faster than orjson, because the function builds no dict.
 
-    The function takes a record and the time. It returns None unless the record has all `usual` values and no others.
+    The function takes a record and the time. The function returns None if the record lacks a `usual` value, or if it
+    has a value that is not `usual`.
     """
     logged = [one for one in declared(record) if one.named.log]
     conditions = {f"record.{one.attribute} is {'not ' if one.named.usual else ''}None" for one in logged}

@@ -1,7 +1,7 @@
 """Collects the log lines of webhooks, and writes many together, because loguru takes 17 µs and a system call per line.
 
-loguru still writes the lines of failed webhooks, without delay. If SIGKILL ends the process, these lines are lost: the
-waiting ones, which are at most FLUSH_SECONDS old, and those that `app.telemetry.stderr` has not written yet.
+loguru still writes the lines of failed webhooks, without delay. If SIGKILL ends the process, the waiting lines, which
+are at most FLUSH_SECONDS old, are lost. The lines that `app.telemetry.stderr` has not written yet are lost as well.
 """
 
 import asyncio

@@ -91,7 +91,8 @@ def _write_json(message: "Message") -> None:
 class _ToLoguru(logging.Handler):
     """Forwards log records of the standard library's logging, which uvicorn and other libraries use, to loguru.
 
-    For a warning, logs the exception without its traceback: botocore only warns if it cannot renew credentials.
+    Below the level ERROR, logs an exception without its traceback. For example, botocore logs a warning with a
+    traceback if it cannot renew credentials.
     """
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -45,7 +45,7 @@ class Observers(Generic[Record]):
     watchdog: "Watchdog | None" = None
 
     def begin_trace(self, traceparent: bytes | None) -> Trace | None:
-        """Returns the trace of a request: the one in the header, a new one if the request is sampled, or None."""
+        """Returns the trace of a request: the header's trace, a new trace if the request is sampled, or None."""
         return self.tracing.begin(traceparent) if self.tracing else sent_with(traceparent)
 
     def continue_trace(self, traceparent: str | None) -> Trace | None:
@@ -73,7 +73,7 @@ class Observers(Generic[Record]):
         return _combined(observers + list(more))
 
     def of_calls(self) -> ObserveCall:
-        """Returns a function that passes the record of a call to all observers. Any thread may call it."""
+        """Returns a function that passes the record of a call to all observers. Any thread may call the function."""
         observers = [self.metrics.calls.observe] if self.metrics else []
         return _combined(observers + ([self.tracing.observe_call] if self.tracing else []))
 
@@ -129,10 +129,10 @@ def make_worker_observers(settings: ProcessSettings, queue: str) -> Observers[Me
 
 @contextmanager
 def _valid_variables() -> Iterator[None]:
-    """Raises ConfigurationError if OpenTelemetry's SDK rejects an OTEL_ variable. An import of the SDK reads some."""
+    """Raises ConfigurationError if OpenTelemetry's SDK rejects an OTEL_ variable, during its import or later."""
     try:
         yield
-    except (ValueError, RuntimeError) as error:  # RuntimeError if a variable names what is not installed
+    except (ValueError, RuntimeError) as error:  # RuntimeError if a variable names a component that is not installed
         raise ConfigurationError(f"a variable OTEL_… is wrong: {error}") from error
 
 

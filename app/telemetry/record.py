@@ -21,7 +21,8 @@ UNANSWERED = "unanswered"
 CANCELLED = "Cancelled"
 _WEBHOOKS = Metric("invoice_webhook.webhooks", "{webhook}", "Webhooks by outcome.", label="outcome")
 _REDELIVERIES = Metric("invoice_webhook.redeliveries", "{webhook}", "Webhooks that Chargebee sent again.")
-# The bounds of histograms, in seconds. Chargebee redelivers a webhook for 3 days 7 hours, so the highest is four days.
+# The bounds of histograms, in seconds. Chargebee redelivers a webhook for 3 days 7 hours, so the highest bound is four
+# days.
 LAG_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0, 21_600.0, 86_400.0, 345_600.0)
 CALL_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _DURATION = Named("duration_ms", path="duration_ms", decimals=2, usual=float)
@@ -38,8 +39,8 @@ class WebhookRecord:
     `began`, `answered`: seconds of `time.perf_counter`. `outcome`: `queued`, `processed` (v01), `ignored`,
     `unanswered`, or the slug of a refusal (see `app.web.problems`). `status`: the HTTP status of a refusal. `cause`:
     why SQS did not acknowledge the message, or why the billing work failed (v01). `delivery`: `not sent`, or
-    `may have been enqueued` if SQS may have the message although it did not acknowledge the message. The log line has
-    the fields in this order.
+    `may have been enqueued` if SQS may have the message, but did not acknowledge it. The log line has the fields in
+    this order.
     """
 
     began: float
@@ -73,9 +74,9 @@ class WebhookRecord:
 class System(NamedTuple):
     """A service that this project calls. `name`: the service's name for people.
 
-    `value`: the service's name in metrics and spans. `attributes`: the names of the attributes that hold
-    `value` and the operation. `duration`: the name of the metric for the duration of calls. OpenTelemetry defines all
-    of these names, except those for Chargebee.
+    `value`: the service's name in metrics and spans. `attributes`: the names of the attributes that contain `value` and
+    the operation. `duration`: the name of the metric for the duration of calls. OpenTelemetry defines all of these
+    names, except the names for Chargebee.
     """
 
     name: str
@@ -132,10 +133,10 @@ class CallRecord:
     `ended`: seconds of `time.perf_counter`; the wait before the first try is not included. `code`: the service's error
     code, or the name of the client's exception; None after success. `refused`: the error codes of messages that SQS
     rejected although the call succeeded, or the code with which Chargebee has rejected the call (then `code` is None).
-    `in_flight`: group commit's calls in flight when this one began, with this one. `last`: 1 if no further call could
-    begin then, otherwise 0. `throttled`: the number of tries that Chargebee has answered with 429. `traceparents`: the
-    attribute `traceparent` of each message in the call, or of the message for which the call is made. `sent`: True if
-    SQS may have the messages.
+    `in_flight`: the number of group commit's calls in flight when this call began, including this call. `last`: 1 if
+    group commit could begin no further call at that time, otherwise 0. `throttled`: the number of tries that Chargebee
+    has answered with 429. `traceparents`: the attribute `traceparent` of each message in the call, or of the message
+    for which the call is made. `sent`: True if SQS may have the messages.
     """
 
     operation: str

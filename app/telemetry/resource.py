@@ -1,6 +1,7 @@
 """Creates OpenTelemetry's resource, which describes this process, and checks if OTLP is switched on.
 
-Also rejects values of OTEL_ variables that the service would ignore, or that OpenTelemetry answers with a traceback.
+The module also rejects values of OTEL_ variables that the service would ignore, or for which OpenTelemetry would end
+the process with a traceback.
 """
 
 import os
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 SERVICE = "invoice-webhook"
 PROPAGATORS, METER_PROVIDER = "OTEL_PROPAGATORS", "OTEL_PYTHON_METER_PROVIDER"
 TRACER_PROVIDER, CONTEXT = "OTEL_PYTHON_TRACER_PROVIDER", "OTEL_PYTHON_CONTEXT"
-# The accepted values. With any propagators, the service itself reads and passes on only `traceparent` (`tracecontext`).
+# The accepted values. Whatever the propagators are, the service itself reads and passes on only the header
+# `traceparent`.
 _ALLOWED = {
     PROPAGATORS: ("tracecontext", "baggage", "none"),
     METER_PROVIDER: ("sdk_meter_provider", "default_meter_provider"),
@@ -66,7 +68,7 @@ def _set_for(signal: str, option: str) -> str | None:
 
 
 def service_resource() -> "Resource":
-    """Returns the attributes in OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, with defaults for missing ones."""
+    """Returns the attributes in OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, with defaults for missing values."""
     from opentelemetry.sdk.resources import Resource  # imported only if metrics or traces go to a collector
 
     found = Resource.create()

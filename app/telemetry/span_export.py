@@ -77,7 +77,7 @@ class SpanExport:
 
 
 class _KnownIds(IdGenerator):
-    """Returns the ids passed to `set`, or random ids after `set(None)`. The SQS message may already contain the ids."""
+    """Returns the ids passed to `set`, because the SQS message may contain them, or random ids after `set(None)`."""
 
     def __init__(self) -> None:
         self._trace: Trace | None = None

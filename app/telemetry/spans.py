@@ -105,8 +105,8 @@ class WebhookTracing(Tracing[WebhookRecord]):
 class MessageTracing(Tracing[MessageRecord]):
     """Exports the spans of messages that a worker has processed.
 
-    Each span is a child of the span that the message's attribute `traceparent` names, if any: the webhook's span or the
-    sender's.
+    If the message has the attribute `traceparent`, each span is a child of the span in this attribute: the span of the
+    webhook, or of the webhook's sender.
     """
 
     def __init__(self, resource: Resource, version: str, queue: str) -> None:

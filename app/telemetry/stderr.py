@@ -64,7 +64,7 @@ class LogStream(io.RawIOBase):
         return os.isatty(self._file)
 
     def write(self, data: "ReadableBuffer", /) -> int:
-        """Stores `data`, or drops it if too much is stored. Returns the number of bytes in both cases."""
+        """Stores `data`, or drops it if the stream would store more than MOST_BYTES. Returns the length of `data`."""
         text = bytes(data)
         size = len(text)
         # The thread itself logs only how many lines were dropped. This line is stored in any case.

@@ -5,7 +5,7 @@ from datetime import datetime, tzinfo
 
 
 class Timestamps:
-    """Formats the current time in ISO 8601, with milliseconds. `zone`: the time zone, or None for the local one.
+    """Formats the current time in ISO 8601, with milliseconds. `zone`: None for the local time zone.
 
     Any thread may call `now`, because the handler of v07 runs in threads.
     Formatting a date is slow, so the date and the time are formatted once per second, and the milliseconds each time.

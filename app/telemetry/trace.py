@@ -75,7 +75,7 @@ def current_traceparents() -> tuple[str, ...]:
 
 @contextmanager
 def traced(trace: Trace | None) -> Iterator[None]:
-    """Makes `trace` the current one until the context is left, for a webhook without a task of its own."""
+    """Makes `trace` the current trace until the `with` block ends, for a webhook that has no task of its own."""
     token = current.set(trace)
     try:
         yield
@@ -116,7 +116,7 @@ class Sampling:
         if (parent := sent_with(traceparent)) is not None:
             return self._continued(parent)
         if self._bound and random.random() < self._ratio:  # noqa: S311  # needs no secure randomness
-            # The low bits are below the bound, so `_continued` samples the trace, too, in a worker with this sampler.
+            # The low bits are below the bound, so a worker with this sampler samples the trace as well (`_continued`).
             trace_id = random.getrandbits(64) << 64 | random.randrange(self._bound)  # noqa: S311
             return Trace(trace_id or 1, _new_span_id(), sampled=True)
         return None

@@ -8,7 +8,7 @@ from app.telemetry.metrics.instruments import Counter, Histogram, Instrument
 
 
 class DeclaredMetrics:
-    """The metrics of a record's class. `system`, `prefix`: those of the service whose calls are measured, if any."""
+    """The metrics of a record's class. `system`, `prefix`: names of the service that is called, or empty."""
 
     def __init__(self, record: type, system: str = "", prefix: str = "") -> None:
         self.instruments: list[Instrument] = []
@@ -19,18 +19,18 @@ class DeclaredMetrics:
                 self._observers.append((field.value, self._make(metric, metric.name.format(prefix))))
 
     def expect(self, values: Iterable[str]) -> None:
-        """Makes the counters that have a label show 0 for each of `values` that has not occurred yet."""
+        """Makes the counters that have a label show 0 for each of `values` until it occurs."""
         for counter in self._by_label:
             counter.values.update({(value,): 0 for value in values if (value,) not in counter.values})
 
     def observe(self, record: Any) -> None:
-        """Adds the values that the record has. Only one thread at a time may call this method."""
+        """Adds the record's values to the metrics. Only one thread at a time may call this method."""
         for read, add in self._observers:
             if (value := read(record)) is not None:
                 add(value)
 
     def _make(self, metric: Metric, name: str) -> Callable[[Any], None]:
-        """Creates the instrument of `metric`. Returns a function that adds a value, or the values of a list, to it."""
+        """Creates the instrument of `metric`. Returns a function that adds a value, or a list of values."""
         if metric.bounds:
             histogram = Histogram(name, metric.unit, metric.text, metric.bounds)
             self.instruments.append(histogram)

@@ -68,7 +68,7 @@ class Counter:
         self.values[()] += number
 
     def count(self, value: str) -> None:
-        """Adds 1 for the label's `value`. After MOST_VALUES different values, all new ones count as OTHER."""
+        """Adds 1 for the label's `value`. After MOST_VALUES different values, all new values count as OTHER."""
         labels: Labels = (value,)
         if labels not in self.values and len(self.values) >= MOST_VALUES:
             labels = (OTHER,)

@@ -25,7 +25,7 @@ class GarbageMetrics:
     """Measures the pauses of Python's cyclic garbage collector, from `start` to `stop`.
 
     During a collection, no Python code except finalizers runs in any thread. Every thread may start a collection, but
-    two collections never run at the same time.
+    two collections never run at the same time, so these metrics need no lock.
     """
 
     def __init__(self) -> None:
