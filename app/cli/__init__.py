@@ -54,13 +54,13 @@ def cli() -> None:
 
 
 def count(text: str) -> None:
-    """Shows the command's progress on a terminal. The next count replaces this one."""
+    """Shows the command's progress on a terminal. The text of the next call replaces `text`."""
     if draws(sys.stderr):
         click.echo(f"\r{text}", nl=False, err=True)
 
 
 def end_count() -> None:
-    """Ends the line of the last count."""
+    """Ends the line that `count` has written."""
     if draws(sys.stderr):
         click.echo("", err=True)
 

@@ -34,7 +34,7 @@ def web() -> None:
 def serve_web(create: CreateApp = create_app, *, ours: bool = False) -> None:
     """Serves the application that `create` makes, with the settings from the environment. Raises ConfigurationError.
 
-    `ours`: True if this project's server serves the release, whichever it is.
+    `ours`: True if this project's server serves every release, even a release for uvicorn.
     """
     settings, observers = prepare()
     app = create(settings, observers)

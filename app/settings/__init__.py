@@ -31,7 +31,7 @@ ALL = (WebSettings, WorkerSettings)  # a variable that neither class has is unkn
 def load_settings() -> WebSettings:
     """Returns the settings of the web process. Raises ConfigurationError, with a line for each wrong variable."""
     empty: dict[str, Any] = {name: "" for name in CREDENTIALS if os.environ.get(variable(name)) == ""}
-    return read(WebSettings, ALL, **empty)  # explicit, because `env_ignore_empty` ignores empty variables
+    return read(WebSettings, ALL, **empty)  # explicit, because `env_ignore_empty` would ignore empty credentials
 
 
 def load_worker_settings() -> WorkerSettings:

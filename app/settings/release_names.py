@@ -9,11 +9,11 @@ from typing import Any
 _MODULES = Path(__file__).parents[1] / "web" / "releases"
 # The facts that a release's module may state about the release, with their defaults.
 FACTS: dict[str, Any] = {
-    "VERSION": None,  # in CHANGELOG.md
+    "VERSION": None,  # the version in CHANGELOG.md
     "ENQUEUES": True,  # True: it sends events to SQS; False: it does the billing work itself
     "CLIENT": None,  # the client of SQS: the AWS SDK's (`per request` or `shared`), or this project's (`lean`)
     "TOKENS": None,  # threads for blocking work; None if the release needs none
-    "CONNECTIONS": None,  # in the pool of the AWS SDK's client
+    "CONNECTIONS": None,  # connections in the pool of the AWS SDK's client; None if the release has no pool
     "SERVER": "uvicorn",  # or `ours`, which calls `receive` without ASGI
 }
 
@@ -60,7 +60,7 @@ class Release(StrEnum):
 
     @property
     def published(self) -> bool:
-        """True for the releases of the published talk and blog post. Only they need threads."""
+        """True for the releases of the published talk and blog post. Only these releases need threads."""
         return self.facts["TOKENS"] is not None
 
     @property

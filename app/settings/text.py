@@ -95,8 +95,9 @@ def error_lines(settings: type[BaseSettings], error: ValidationError) -> list[st
 def read(settings: type[_Settings], known: Iterable[type[BaseSettings]], **given: Any) -> _Settings:
     """Returns the settings of the environment. Raises ConfigurationError, with a line for each wrong variable.
 
-    `given` take precedence over the environment. A variable with the prefix is unknown if no class of `known` has it.
-    The error reports only one kind of mistake: unknown variables, otherwise wrong values, otherwise a contradiction.
+    `given`: values that take precedence over the environment. A variable with the prefix is unknown if no class of
+    `known` has it. The error reports only one kind of mistake: unknown variables, otherwise wrong values, otherwise a
+    contradiction.
     """
     if unknown := list(unknown_variables(os.environ, known)):
         raise ConfigurationError("\n".join(unknown))

@@ -1,4 +1,4 @@
-"""The settings of the worker and of its commands. Release v01, which does the billing work itself, reads them, too."""
+"""The settings of the worker and of its commands. Release v01 reads them too: it bills in the web process."""
 
 import re
 from typing import Annotated, Any, Self
@@ -71,7 +71,7 @@ class WorkerSettings(ProcessSettings):
     @field_validator("chargebee_api_key")
     @classmethod
     def _require_plain(cls, key: SecretStr | None) -> SecretStr | None:
-        """Raises ValueError if `key` has a character that no key has, for example a line break at the end."""
+        """Raises ValueError if `key` has an invalid character, for example a line break at the end."""
         if key is not None and not re.fullmatch("[!-~]+", key.get_secret_value()):
             raise ValueError("not a key")
         return key
