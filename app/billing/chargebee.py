@@ -1,8 +1,8 @@
 """Calls Chargebee's API v2 with aiohttp. The connections are pooled, and every call has a deadline.
 
 The worker does not use the official SDK (chargebee 3.29). For each call, the SDK builds a TLS context and an HTTP
-client, and the context alone takes 20 to 30 ms of CPU (README.md has the command). If the SDK's retries are on, the SDK
-repeats a call without limit after a 429. The SDK's models are dataclasses without validation.
+client, and the context alone takes 20 to 30 ms of CPU (see README.md). If the SDK's retries are on, the SDK repeats a
+call without limit after a 429. The SDK's models are dataclasses without validation.
 """
 
 from collections.abc import AsyncIterator, Mapping

@@ -63,7 +63,7 @@ def _response(status: HTTPStatus, content: dict[str, str], method: str) -> bytes
 
 @asynccontextmanager
 async def served(probes: Probes, host: str, port: int) -> AsyncIterator[tuple[str, int]]:
-    """Serves the probes until the context ends; yields the bound host and port. Raises ConfigurationError."""
+    """Serves the probes until the `with` block ends; yields the bound host and port. Raises ConfigurationError."""
     try:
         server = await asyncio.start_server(probes.serve, host, port, limit=HEAD_BYTES)
     except (OSError, UnicodeError) as error:
