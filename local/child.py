@@ -42,9 +42,9 @@ def child_process(
     output: int | None = None,
     errors: int | None = None,
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """Runs `python -m` with the arguments `command` inside the context, as a child process.
+    """Runs `python -m` with the arguments `command` as a child process, until the `with` block ends.
 
-    The child gets only the environment variables in `environment`. When the context ends, this function makes the child
+    The child gets only the environment variables in `environment`. When the block ends, this function makes the child
     stop, and kills the child if it still runs `patience` seconds later. `output` and `errors` are the arguments
     `stdout` and `stderr` of `subprocess.Popen`.
     """
@@ -71,10 +71,10 @@ def child_process(
 
 @contextmanager
 def start(module: str, arguments: list[str], failure: str, patience: float = 0.0) -> Iterator[Child]:
-    """Runs the stand-in `module` inside the context.
+    """Runs the stand-in `module` until the `with` block ends.
 
-    The context begins when the stand-in is ready and has printed a line of JSON. Raises ConfigurationError with the
-    text `failure` if the stand-in ends before it has printed the line, or does not print one in time.
+    The block begins when the stand-in is ready and has printed a line of JSON. Raises ConfigurationError with the text
+    `failure` if the stand-in ends before it has printed the line, or does not print one in time.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     with child_process([module, *arguments], kept, patience, subprocess.PIPE) as process:
@@ -89,7 +89,7 @@ def start(module: str, arguments: list[str], failure: str, patience: float = 0.0
 
 
 def first_line(output: IO[bytes], seconds: float = START_SECONDS) -> bytes:
-    """Returns the first line that a new process prints, or an empty one if the process ends before.
+    """Returns the first line that a new process prints, or an empty line if the process ends without printing.
 
     Raises TimeoutError if the process prints nothing within `seconds`.
     """

@@ -71,7 +71,7 @@ class Api:
     async def answer_by_hand(self, request: Request) -> Response:
         """Performs an operation as a person does in Chargebee's web application.
 
-        This needs no API key, fails never at random, and does not count against the limit of calls.
+        Such a call needs no API key, never fails at random, and does not count against the rate limit.
         """
         try:
             call = await read(request, *route(request))
@@ -134,7 +134,7 @@ class Api:
         return self._operations[call.operation](call)
 
     def _table(self) -> dict[str, Callable[[Call], bytes]]:
-        """Returns what does the work of each operation."""
+        """Returns, for each operation, the function that does the work."""
         site, corrections = self.site, self.corrections
         return {
             "retrieve": lambda call: site.retrieve(call.resource, call.params),

@@ -90,7 +90,7 @@ def lock_timeout() -> ApiError:
 
 
 def still_in_progress() -> ApiError:
-    """Returns the error for a repeated request whose first try, with the same idempotency key, is still at work.
+    """Returns the error for a repeated request, if the first request with the same idempotency key has not ended.
 
     Chargebee does not document this answer. The client of Adyen's SAP Commerce plugin has received it in production.
     """

@@ -56,7 +56,7 @@ class Locks:
 
     @contextmanager
     def lock(self, invoice_id: str, key: str | None = None) -> Iterator[None]:
-        """Locks the invoice inside the context. `key`: the request's idempotency key.
+        """Locks the invoice until the `with` block ends. `key`: the request's idempotency key.
 
         Raises ApiError (429) at once if another request has locked the invoice. Chargebee's API would first wait some
         time for the lock. Raises ApiError (409) if the other request has the same idempotency key.

@@ -14,8 +14,8 @@ API_KEY = "test_standin"
 class Behaviour(BaseModel):
     """The options of the stand-in for Chargebee's API.
 
-    The default limits are those of a Chargebee test site, which allows 150 calls a minute and stores idempotency keys
-    for 30 minutes.
+    The defaults are the limits of a Chargebee test site: 150 calls a minute, and idempotency keys that are stored for
+    30 minutes.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

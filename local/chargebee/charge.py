@@ -33,7 +33,10 @@ class Charge:
         return {**vars(self), "at": round(self.at, 3), "billable": found[1] if found else None}
 
     def changed(self, items: list[dict[str, Any]]) -> list["Charge"]:
-        """Returns the charge with the fields of `items`: what has become of its line item, or nothing."""
+        """Returns a list with the charge, changed like its line item. If the line item was removed, the list is empty.
+
+        `items`: a list with the changed line item, or [].
+        """
         names = ("amount", "description", "date_from", "date_to")
         return [replace(self, **{name: item[name] for name in names}) for item in items]
 

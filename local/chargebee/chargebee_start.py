@@ -19,7 +19,7 @@ class ChargebeeApi:
 
 @contextmanager
 def start(port: int = 0, **behaviour: str | float) -> Iterator[ChargebeeApi]:
-    """Runs a stand-in inside the context. `behaviour` sets options of the class `Behaviour`, as in `rate=1000`.
+    """Runs a stand-in until the `with` block ends. `behaviour`: options of the class `Behaviour`, such as `rate=1000`.
 
     Port 0 picks a free port. Raises ConfigurationError if the stand-in does not start.
     """

@@ -46,7 +46,7 @@ class ControlPaths:
         try:
             added = [self._api.site.register(entry, self._api.clock()) for entry in entries]
         except ApiError as error:
-            for name in [*self._api.site.invoices][before:]:  # all or none: clients write usage only after a 200
+            for name in [*self._api.site.invoices][before:]:  # all or none, because clients write usage after a 200
                 del self._api.site.invoices[name]
             return _json(error.body(), error.status)
         return _json({"invoices": len(self._api.site.invoices), "new": [invoice.id for invoice in added if invoice]})

@@ -1,8 +1,8 @@
-"""Implements what a person does about an invoice that is wrong: void, delete, regenerate, change line items.
+"""Implements how a person corrects a wrong invoice: void, delete or regenerate the invoice, or change line items.
 
-All of it has an operation of the API but the change of a line item, which has a control path. The rules are those of
-https://apidocs.chargebee.com/docs/api/invoices/void-an-invoice, …/invoices/delete-an-invoice and
-…/subscriptions/regenerate-an-invoice. For example, an invoice that is still pending can be deleted, but not voided.
+Each correction is an operation of Chargebee's API, except for the change of a line item, which is a control path. The
+rules are documented at https://apidocs.chargebee.com/docs/api/invoices/void-an-invoice, …/invoices/delete-an-invoice
+and …/subscriptions/regenerate-an-invoice. For example, an invoice that is still pending can be deleted, but not voided.
 """
 
 import re
@@ -48,10 +48,11 @@ class Corrections:
         return self._change_lines(invoice_id, {line_id: changes}, at)
 
     def regenerate(self, subscription_id: str, at: float) -> bytes:
-        """Makes a pending invoice in place of the subscription's invoice of the current term.
+        """Makes a new pending invoice in place of the subscription's invoice of the current term.
 
-        That invoice must be voided or deleted. The new one has its line items of the subscription, but no one-time
-        charges. List Events has the new event, but nothing sends its webhook.
+        Raises ApiError if the old invoice was not voided or deleted. The new invoice has the old invoice's line items
+        of the subscription, but no one-time charges. List Events contains the event of the new invoice, but nothing
+        sends its webhook.
         """
         if (status := self._site.subscriptions.status(subscription_id)) not in _RENEWED:
             raise api_errors.invalid_state(f"The subscription {subscription_id} is {status}")

@@ -17,12 +17,12 @@ _AMOUNTS = ("sub_total", "total", "amount_due", "amount_to_collect")
 
 @dataclass
 class StoredInvoice:
-    """An invoice of the stand-in. `number`: its id at Chargebee since it was closed, or None if it has kept its id.
+    """An invoice of the stand-in. `number`: the new id that it got at its close, or None.
 
     `document` is the invoice without line items, and never changes. It is JSON text, because ten thousand invoices as
     dicts would take 300 MB. The method `page` returns `document` with one page of the line items, and with the current
-    status and amounts. `total` is the total in `document`, and `added` is what was added to the total since then.
-    `terms` has the subscriptions of `line_items`. A deleted invoice is kept, because audits need it.
+    status and amounts. `total` is the total in `document`, and `added` is the sum of all later changes of the total.
+    `terms` contains the subscriptions of `line_items`. A deleted invoice is kept, because audits need it.
     """
 
     id: str
@@ -97,7 +97,7 @@ class StoredInvoice:
         self.updated_at = at
 
     def close(self, idempotency_key: str | None, at: float, number: str | None = None) -> None:
-        """Closes the invoice at the unix time `at`. With a `number`, that is its id from now on."""
+        """Closes the invoice at the unix time `at`. `number`: the invoice's new id, or None if it keeps its id."""
         self.status = "payment_due" if self.total + self.added > 0 else "paid"
         self.number = number
         self.closes.append({"idempotency_key": idempotency_key, "at": round(at, 3)})

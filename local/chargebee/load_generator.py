@@ -113,7 +113,10 @@ async def _probing(prober: aiohttp.ClientSession, result: LoadResult) -> AsyncIt
 
 
 async def _probe(prober: aiohttp.ClientSession, result: LoadResult) -> None:
-    """Requests /healthz again and again, and adds each request to `result`, also the unfinished one when cancelled."""
+    """Requests /healthz again and again, and adds each latency to `result`.
+
+    When the task is cancelled, adds the time for which the unfinished request has waited.
+    """
     while True:
         started = time.perf_counter()
         try:

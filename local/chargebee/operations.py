@@ -24,8 +24,8 @@ _LATEST = 10**11
 class Site:
     """The invoices and events of a Chargebee site, in memory.
 
-    `invoices` contains the invoices by id, with the deleted ones; the invoice that changed last is at the end. `events`
-    contains the events for the operation List Events. `revision` increases with each change of an invoice.
+    `invoices` contains all invoices by id, including deleted invoices; the invoice that changed last is at the end.
+    `events` contains the events for the operation List Events. `revision` increases with each change of an invoice.
     """
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Site:
         return invoice.page(0, MOST_LINE_ITEMS)
 
     def list_invoices(self, params: Mapping[str, str]) -> bytes:
-        """Returns a page of the customer's invoices that have changed after a time, the one that changed last first.
+        """Returns a page of the customer's invoices that have changed after a time, the latest change first.
 
         As in Chargebee's answers without `include_deleted`, the deleted invoices are missing.
         """

@@ -61,9 +61,9 @@ def offset(params: Mapping[str, str], name: str) -> list[str]:
 
 
 def page(found: Sequence[Resource], params: Mapping[str, str], shown: Callable[[Resource], bytes]) -> bytes:
-    """Returns a page of the resources in `found`, each as JSON by `shown`, as the API's operations List … do.
+    """Returns a page of `found` in the format of Chargebee's operations List ….
 
-    `limit` and `offset` in `params` choose the page.
+    `limit` and `offset` in `params` choose the page. `shown` converts a resource to JSON.
     """
     limit = number(params, "limit", 1, 100, 10)
     position = offset(params, "offset")
@@ -77,7 +77,7 @@ def page(found: Sequence[Resource], params: Mapping[str, str], shown: Callable[[
 
 
 def matches(name: str, operator: str, params: Mapping[str, str]) -> Callable[[str], bool]:
-    """Returns a test of a text by the filter `name`, as in `status[in]`, whose operator is `operator`."""
+    """Returns a function that tests a text with the filter `name`, such as `status[in]`. `operator`: here, `in`."""
     values = frozenset(several(params, name) if operator in {"in", "not_in"} else [params[name]])
     if operator in {"is", "in"}:
         return lambda text: text in values
@@ -93,7 +93,7 @@ def several(params: Mapping[str, str], name: str) -> list[str]:
     """
     given = params[name]
     values = None
-    for candidate in (given.replace("'", '"'), given):  # JSON wins: an id in it may have an apostrophe
+    for candidate in (given.replace("'", '"'), given):  # valid JSON wins, because its ids may contain apostrophes
         with suppress(ValueError):
             values = json.loads(candidate)
     if not isinstance(values, list) or not all(isinstance(value, str | int) for value in values):

@@ -57,7 +57,7 @@ def route(request: Request) -> tuple[str, str]:
 
 
 async def read(request: Request, operation: str, resource: str) -> Call:
-    """Reads the parameters of the request: of a POST, they are in its body."""
+    """Reads the request. The parameters of a POST are in its body, and the parameters of a GET are in its query."""
     body = await request.body()
     query = request.url.query if request.method != "POST" else body.decode(errors="replace")
     key = request.headers.get("chargebee-idempotency-key") if request.method == "POST" else None

@@ -20,7 +20,7 @@ _OTHERS = {"limit", "offset"}
 class Subscriptions:
     """Stores the subscriptions of a site by id, the newest at the end.
 
-    The subscriptions of registered invoices are active, unless `put` says otherwise.
+    The subscriptions of registered invoices are active, unless `put` has stored another status.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Subscriptions:
                 self.put({"id": name, "customer_id": term.customer_id, "status": "active", **started})
 
     def put(self, document: dict[str, Any]) -> None:
-        """Stores a subscription in Chargebee's format, in place of one with the same id.
+        """Stores a subscription in Chargebee's format. It replaces a stored subscription with the same id.
 
         Raises ApiError if `document` has no `id`, `customer_id` or `status`.
         """
@@ -57,7 +57,7 @@ class Subscriptions:
 
 
 def _entry(subscription: dict[str, Any]) -> bytes:
-    """Returns an entry of the list. Chargebee's entries also have the customer, of which the stand-in knows the id."""
+    """Returns an entry of the list. Chargebee's entries also contain the customer; the stand-in knows only its id."""
     customer = {"id": subscription["customer_id"], "object": "customer"}
     return orjson.dumps({"subscription": subscription, "customer": customer})
 

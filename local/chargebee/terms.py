@@ -1,4 +1,4 @@
-"""Finds the subscriptions of an invoice, and the time that each of them is billed for."""
+"""Finds the subscriptions of an invoice, and the period for which the invoice bills each subscription."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -24,8 +24,9 @@ def is_of_a_term(item: Mapping[str, Any]) -> bool:
 def terms(invoice: Mapping[str, Any], items: Iterable[Mapping[str, Any]]) -> dict[str, Term]:
     """Returns the terms by the subscription's id. `items` are the invoice's line items.
 
-    A line item that names no subscription belongs to the invoice's. A line item that names no customer belongs to the
-    invoice's customer; in a hierarchy of accounts, the invoice's customer is the owner of the line items' customers.
+    A line item that names no subscription belongs to the invoice's subscription. A line item that names no customer
+    belongs to the invoice's customer. In an account hierarchy, the invoice's customer pays for the line items of other
+    customers.
     """
     found: dict[str, Term] = {}
     for item in filter(is_of_a_term, items):

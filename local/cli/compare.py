@@ -42,9 +42,9 @@ def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
     times are longer, but threads and webhooks still wait for the same reasons.
     """
     chosen = [_parsed(text) for text in releases]
-    if file is not None and not os.access(file.parent, os.W_OK):  # found out before the recordings
+    if file is not None and not os.access(file.parent, os.W_OK):  # checked before the recordings, which take long
         raise ConfigurationError(f"--svg {file}: allowed is a file in a folder that this process can write to")
-    ctrl_c.end_like_ctrl_c()  # so that its processes and its folder do not stay
+    ctrl_c.end_like_ctrl_c()  # so that SIGTERM also stops the processes and removes the folder
     settings = load_settings()
     exposure.warn(settings)
     seconds = delay()

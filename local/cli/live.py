@@ -50,8 +50,8 @@ def _site(settings: WebSettings, config: PageConfig, port: int) -> Starlette:
 async def _post(chargebee: str | None, client: aiohttp.ClientSession, body: bytes) -> Answer:
     """Posts the webhook to the service, and returns the response's status and how long the response took.
 
-    If `chargebee` is the URL of a Chargebee stand-in, registers the webhook's invoice there before posting. The time of
-    this call does not count.
+    If `chargebee` is the URL of a Chargebee stand-in, registers the webhook's invoice there before posting. The
+    returned time does not include the registration.
     """
     if chargebee is not None:
         invoices = [{"event": json.loads(body)}]

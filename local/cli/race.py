@@ -54,7 +54,7 @@ def _started(stack: ExitStack, release: Release) -> LocalRun:
 
 
 def _log_settings() -> dict[str, str]:
-    """Returns the settings of the services' logs, as the user has set them, or else those of `make run` in a terminal.
+    """Returns the settings of the services' logs: the user's values, or the values of `make run` on a terminal.
 
     With `auto`, a service would write JSON lines, because its log goes to this process instead of a terminal.
     """
