@@ -22,7 +22,7 @@ def end_like_ctrl_c() -> None:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """Raises KeyboardInterrupt. From then on, SIGHUP has no effect.
 
-    When a terminal closes, its shell and then the kernel send SIGHUP. The second one would interrupt the clean-up.
+    When a terminal closes, its shell and then the kernel send SIGHUP. The second SIGHUP would interrupt the clean-up.
     """
     if signal.getsignal(signal.SIGHUP) is _interrupt:  # under nohup, child processes must inherit SIG_IGN
         signal.signal(signal.SIGHUP, _ignore)
@@ -34,11 +34,11 @@ def _ignore(number: int, frame: FrameType | None) -> None:
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Runs `main` like `asyncio.run`. The first Ctrl-C cancels `main`; more are ignored until `main` has ended.
+    """Runs `main` like `asyncio.run`. The first Ctrl-C cancels `main`; further ones are ignored until it ends.
 
-    At the second Ctrl-C, `asyncio.run` raises KeyboardInterrupt inside the callback that happens to run. If this is a
-    callback of a TaskGroup, the group waits forever for a task that has ended. Raises KeyboardInterrupt after Ctrl-C.
-    After `end_like_ctrl_c`, SIGTERM and SIGHUP have the same effect as Ctrl-C.
+    At the second Ctrl-C, `asyncio.run` raises KeyboardInterrupt inside the callback that happens to run. If this
+    callback belongs to a TaskGroup, the group waits forever for a task that has ended. Raises KeyboardInterrupt after
+    Ctrl-C. After `end_like_ctrl_c`, SIGTERM and SIGHUP have the same effect as Ctrl-C.
     """
     interrupted = asyncio.Event()
     also = (signal.SIGTERM, signal.SIGHUP)
@@ -59,7 +59,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
 
     try:
         result = asyncio.run(interruptible())
-        if interrupted.is_set():  # when `main` had ended, or `main` has caught the cancellation
+        if interrupted.is_set():  # the signal arrived after `main` had ended, or `main` has caught the cancellation
             raise KeyboardInterrupt
         return result
     except asyncio.CancelledError:

@@ -1,8 +1,8 @@
 """Runs the embedded AWS: the package `ministack`, which emulates SQS and DynamoDB in one process.
 
-By default, the process listens on loopback only. `start()` runs it as a child process, which ends when its parent ends.
-In a container, `python -m local.embedded_aws` runs it. uvicorn serves ministack's ASGI app, because ministack's own
-server is slower.
+By default, the process listens on loopback only. `start()` runs the embedded AWS as a child process, which ends when
+its parent ends. In a container, `python -m local.embedded_aws` runs the embedded AWS. uvicorn serves ministack's ASGI
+app, because ministack's own server is slower.
 """
 
 import argparse
@@ -84,7 +84,7 @@ class EmbeddedAws(NamedTuple):
 
 @contextmanager
 def start(port: int = 0, delay: float = 0, tls: Certificates | None = None) -> Iterator[EmbeddedAws]:
-    """Runs an embedded AWS inside the context, with HTTPS if `tls` is given.
+    """Runs an embedded AWS until the `with` block ends, with HTTPS if `tls` is given.
 
     `port` 0 picks a free port. `delay` is the latency in seconds added to each call. Raises ConfigurationError if the
     embedded AWS does not start.

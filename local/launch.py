@@ -19,11 +19,11 @@ from local.ports import free_port, listen
 from local.readiness import is_ready, wait_until_ready
 from profiles import instruments
 
-# The time-out for the start of the service. It is long enough for a busy machine; an idle one needs two or three
+# The time-out for the start of the service. It is long enough for a busy machine; an idle machine needs two or three
 # seconds.
 START_SECONDS = 90
-# The time that a worker has to stop. A worker need not finish its long poll of 20 s or return its messages to the
-# queue, because the queue ends together with the local run.
+# The time that a worker has to stop. A worker does not have to finish its long poll of 20 s or to release its messages,
+# because the queue ends together with the local run.
 WORKER_STOP_SECONDS = 3.0
 NONE: Mapping[str, str] = MappingProxyType({})
 # The arguments of `python -m` that run the service, without and with the instruments of the variables INSTRUMENT_….
@@ -35,7 +35,7 @@ _SERVICE_ONLY = ("APP_METRICS_", "APP_HOST")
 
 
 def no_rate_limit() -> dict[str, str]:
-    """Returns APP_CHARGEBEE_RATE as the user has set it, or else a rate so high that the stand-in rejects no call.
+    """Returns APP_CHARGEBEE_RATE with the user's value, or with a rate at which the stand-in rejects no call.
 
     v01 calls Chargebee itself, and does not limit its calls. With the default rate, which is the limit of a Chargebee
     test site, the stand-in would soon answer 429, and v01 would answer 503. The local run should show how v01 waits for
@@ -64,7 +64,7 @@ def start_web(
     log: int | None = None,
     command: Sequence[str] | None = None,
 ) -> Iterator[tuple[LocalRun, "subprocess.Popen[bytes]"]]:
-    """Runs `python -m app web` inside the context. Yields `run` with the service's address, and the service's process.
+    """Runs `python -m app web` until the `with` block ends. Yields `run` with the service's address, and the process.
 
     `given` are the user's environment variables. `settings` are the settings that the caller has read from these
     variables. `log` is the file descriptor to which the service writes its log, or None for standard error. `command`
@@ -72,7 +72,7 @@ def start_web(
     Raises ConfigurationError if the service does not become ready.
     """
     port = settings.port or free_port()
-    # Otherwise, another service that listens on the port would answer the question whether this one is ready.
+    # Checks that the port is free. Otherwise, the readiness check could reach another service on this port.
     listen(settings.host, port, f"APP_PORT={port}: the service").close()
     variables = run.environment(given) | defaults(given, settings.release) | {"APP_PORT": str(port)}
     metrics = None
@@ -101,10 +101,10 @@ def start_web(
 def start_worker(
     run: LocalRun, given: Mapping[str, str], variables: Mapping[str, str] = NONE
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """Runs `python -m app worker` inside the context.
+    """Runs `python -m app worker` until the `with` block ends.
 
-    `given` are the user's environment variables, and `variables` replace some of their values. When the context ends,
-    the worker gets SIGTERM, and SIGKILL 3 s later.
+    `given` are the user's environment variables, and `variables` replace some of their values. When the block ends, the
+    worker gets SIGTERM, and SIGKILL 3 s later.
     """
     kept = {name: value for name, value in given.items() if not name.startswith(_SERVICE_ONLY)}
     environment = run.environment(kept) | {"APP_PORT": "0", **variables}
@@ -116,11 +116,11 @@ def start_worker(
 def start_service(
     run_dir: Path, variables: Mapping[str, str] = NONE, log: int | None = None, command: Sequence[str] | None = None
 ) -> Iterator[LocalRun]:
-    """Runs the stand-ins and the service on free ports inside the context.
+    """Runs the stand-ins and the service on free ports until the `with` block ends.
 
-    The environment is that of this process, and `variables` replace some of its values. `start_web` describes `log` and
-    `command`.
-    Raises ConfigurationError if a setting is wrong, or if a stand-in or the service does not start.
+    The service gets the environment of this process, in which `variables` replace some values. `start_web` describes
+    `log` and `command`. Raises ConfigurationError if a setting is wrong, or if a stand-in or the service does not
+    start.
     """
     with changed_environment({"APP_PORT": "0", **variables}, REPLACED):
         settings, options = load_settings(), load_local_settings()
@@ -142,7 +142,7 @@ def with_run_dir(options: LocalSettings, run_dir: Path) -> LocalSettings:
 
 @contextmanager
 def changed_environment(variables: Mapping[str, str], unset: Iterable[str] = ()) -> Iterator[None]:
-    """Sets `variables` in this process's environment inside the context, and removes the variables in `unset`."""
+    """Sets `variables` and removes the variables `unset` in this process's environment until the `with` block ends."""
     before = dict(os.environ)
     try:
         for name in unset:

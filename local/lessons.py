@@ -23,7 +23,7 @@ KNOWN_AS: dict[Release, str] = {
 
 
 class Step(NamedTuple):
-    """A step of the history in a few words: what was wrong with the release before, and what this one changes.
+    """A step of the history in a few words: the fault of the previous release, and the change of this release.
 
     `page` is the page of docs/questions about the same fault in other services, if there is one.
     """

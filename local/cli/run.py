@@ -46,7 +46,7 @@ def run() -> None:
         )
     configure_logging(settings)
     exposure.warn(settings)
-    ctrl_c.end_like_ctrl_c()  # until `_pass_signals_on`: with TLS, the folder of certificates would stay
+    ctrl_c.end_like_ctrl_c()  # until `_pass_signals_on`; otherwise, SIGTERM would not remove the certificates
     with ExitStack() as stack:
         stand_ins = stack.enter_context(start_stand_ins(options, load_worker_settings().chargebee_rate))
         logger.info("Stand-in for Chargebee, with a web page of the invoices, on {}", stand_ins.chargebee)
@@ -87,9 +87,10 @@ def _kill_later(web: "subprocess.Popen[bytes]") -> None:
 
 
 def _pass_signals_on(web: "subprocess.Popen[bytes]") -> None:
-    """Passes signals on to the service from now on. Kills the service if it still runs LAST_SECONDS after the second.
+    """Passes signals on to the service from now on.
 
-    While a webhook blocks the service's event loop, the service handles no signal.
+    Kills the service if it still runs LAST_SECONDS after the second signal. While a webhook blocks the service's event
+    loop, the service handles no signal.
     """
     passed = 0
 

@@ -62,7 +62,7 @@ def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str 
     run = configured_stand_ins(load_worker_settings()) if seeded else local
     if count is None:
         files_ = list(files) or sample_files()
-        bodies = [(file, file.read_bytes()) for file in files_]  # once, because a FILE may be a pipe
+        bodies = [(file, file.read_bytes()) for file in files_]  # read only once, because a FILE may be a pipe
         _seed(run, [body for _, body in bodies])
         statuses = ctrl_c.run(_send_each(target, settings, bodies))
         click.echo(", ".join(f"{status or 'no answer'}: {number:,}" for status, number in sorted(statuses.items())))

@@ -1,7 +1,7 @@
 """Finds the state of a thread or task, such as "waiting for SQS", from its stack.
 
 `profiles.instruments.functions` gives the state for known functions. If the stack contains several known functions, the
-innermost one decides.
+innermost known function decides.
 """
 
 import linecache
@@ -11,7 +11,7 @@ from profiles.instruments.functions import FUNCTIONS, State
 
 
 def _states(column: str) -> dict[tuple[str, str], State]:
-    """Returns the states of a column by the end of the file's path and the function's name without its class."""
+    """Returns the states in a column of FUNCTIONS. Key: the end of the file's path, and the function's plain name."""
     return {(one.file, one.plain): state for one in FUNCTIONS if (state := getattr(one, column)) is not None}
 
 

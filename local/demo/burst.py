@@ -24,7 +24,7 @@ PATIENCE = aiohttp.ClientTimeout(total=30)
 def burst(
     run: LocalRun, settings: WebSettings, output: Output, count: int, *, concurrency: int, rate: float | None
 ) -> list[str]:
-    """Posts `count` webhooks. Returns a line if webhooks were lost or none got 200, or else an empty list.
+    """Posts `count` webhooks, and returns a list of problems: lost webhooks, or no webhook that got 200.
 
     A webhook is lost if the service answered 200 but the webhook is not in the queue. With v01, which has no queue, a
     webhook is lost if the service answered 200 but did not bill the invoice. The docstring of

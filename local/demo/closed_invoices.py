@@ -24,7 +24,7 @@ def bill_samples(run: LocalRun, settings: WebSettings, output: Output) -> list[s
     """
     events = list(pending(file.read_bytes() for file in sample_files()))
     if PENDING_INVOICE_CREATED not in settings.event_types:
-        events = []  # the service has ignored them
+        events = []  # the service has ignored the events
     if not settings.release.enqueues:
         return _audited(run, events, output)
     output.note(f"\nStarting a worker; the invoices are shown on {run.chargebee}")

@@ -42,7 +42,7 @@ LOAD_BUTTONS = {
 class Buttons:
     """Sends webhooks or sets the queues' latency when a viewer presses a button.
 
-    The connections to the services are open inside the context.
+    The connections to the services are open until the `async with` block ends.
     """
 
     def __init__(self, services: list[ShownService], delay: float, bodies: Bodies, open_post: OpenPost) -> None:
@@ -57,8 +57,8 @@ class Buttons:
     def extras(self) -> dict[str, object]:
         """Returns SQS's latency in ms, the buttons pressed since the previous call, and the counts of each service.
 
-        The counts are the number of webhooks that the buttons have sent, and the number of answers by status. The times
-        that the sender waited for all these answers are beside them.
+        The counts of a service are the number of webhooks that the buttons have sent, and the number of answers by
+        status. The counts also contain how long the sender waited for these answers, in ms.
         """
         pressed, self._pressed = self._pressed, []
         return {"delay": self._delay, "pressed": pressed, "sent_here": [tally.shown() for tally in self._tallies]}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Answer(NamedTuple):
-    """The status of a service's answer, or 0 if no answer came, and the seconds from sending the webhook to its end."""
+    """The status of a service's answer, or 0 if there was no answer, and how many seconds the webhook took."""
 
     status: int
     seconds: float
@@ -18,7 +18,7 @@ Post = Callable[[bytes], Awaitable[Answer]]
 
 
 async def fire(bodies: Iterable[bytes], posts: list[Post], rate: float | None) -> None:
-    """Sends each body to every service, with one function of `posts` per service. Returns when all answers have come.
+    """Sends each body to every service, with one function of `posts` per service. Returns after the last answer.
 
     `rate` is in bodies per second; None sends all bodies at once. Either way, no body waits for an earlier answer.
     """

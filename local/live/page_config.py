@@ -10,10 +10,10 @@ class ShownService:
 
     `metrics` is the URL of the service's metrics. Without this URL, the page shows only the probes of /healthz. `sqs`
     is the URL that sets the latency of the service's queue (see `local.delay`), and `ca_bundle` is the file of CAs for
-    this URL, or None without TLS. Before the page's buttons send webhooks, they register the webhooks' invoices at
-    `chargebee`, the URL of a stand-in, unless it is None. The page links to this URL, at which the stand-in shows the
-    invoices. `user` and `password` are the Basic auth of these webhooks. `waits` is the reason why webhooks wait
-    although nothing blocks the event loop, or empty.
+    this URL, or None without TLS. `chargebee` is the URL of a Chargebee stand-in, or None. Before the page's buttons
+    send webhooks, they register the webhooks' invoices at this URL. The page links to this URL, because the stand-in
+    shows the invoices there. `user` and `password` are the Basic auth of these webhooks. `waits` is the reason why
+    webhooks wait although nothing blocks the event loop, or empty.
     """
 
     name: str

@@ -28,7 +28,8 @@ def run(config: PageConfig, create: Create, listening: Callable[[str], None]) ->
     cannot listen on the port.
     """
     end_with_parent()
-    # Each webhook without an answer keeps a connection open, and a blocked service can leave thousands of them.
+    # Each webhook without an answer keeps a connection open, and a blocked service can leave thousands of connections
+    # open.
     open_files.raise_limit()
     door = listen("127.0.0.1", config.port, f"APP_LOCAL_LIVE_PORT={config.port}: the live page")
     port = door.getsockname()[1]
