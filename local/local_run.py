@@ -107,7 +107,7 @@ def _own(run_dir: Path) -> Iterator[None]:
 
 @contextmanager
 def start_stand_ins(settings: LocalSettings, calls_a_minute: int) -> Iterator[LocalRun]:
-    """Runs the stand-ins inside the context. `calls_a_minute` is the rate limit of the stand-in for Chargebee's API.
+    """Runs the stand-ins until the `with` block ends. `calls_a_minute` is the rate limit of the Chargebee stand-in.
 
     Raises ConfigurationError if another run uses the same APP_LOCAL_RUN_DIR, or if a stand-in does not start.
     """

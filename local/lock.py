@@ -16,7 +16,7 @@ from app.errors import ConfigurationError
 
 @contextmanager
 def lock_run_dir(run_dir: Path) -> Iterator[None]:
-    """Locks the folder inside the context.
+    """Locks the folder until the `with` block ends.
 
     Raises ConfigurationError if another local run has locked the folder, or if this process cannot write in it.
     """

@@ -12,10 +12,10 @@ import psutil
 FOREIGN_CORES = 0.3
 STOLEN_CORES = 0.1
 # The limit of `slowdown`. A virtual core is often one of a core's two hardware threads. If another virtual machine uses
-# the second one, the same work takes some 1.7 times as long, and Linux does not report that as steal time.
+# the second thread, the same work takes some 1.7 times as long, and Linux does not report that as steal time.
 SLOWDOWN = 1.4
-# Another virtual machine that works for some 50 ms of each second hardly changes a measurement. A loop of 50 ms that
-# met this work would be as slow as with a neighbour that always works, so the loop runs for longer and is averaged.
+# The loop runs for _SECONDS, and its times are averaged. Another virtual machine that works for 50 ms of each second
+# hardly changes a measurement. But it could slow down a loop of 50 ms as much as a virtual machine that always works.
 _SECONDS, _LENGTH = 0.5, 30_000
 
 
@@ -63,9 +63,9 @@ loop = Loop()
 
 
 class Watch:
-    """Measures, inside the context, how much other work disturbs this process.
+    """Measures how much other work disturbs this process, until the `with` block ends.
 
-    Entering the context takes half a second, and so does the first use of `busy`, because the loop runs.
+    Entering the block takes half a second, and the first use of `busy` also takes half a second, because the loop runs.
     """
 
     def __enter__(self) -> Self:
@@ -78,11 +78,11 @@ class Watch:
 
     @cached_property
     def busy(self) -> Busy:
-        """The disturbance. Read it when the measured processes have ended, because they slow the loop down, too."""
+        """The disturbance. Read it after the measured processes have ended, because they also slow down the loop."""
         seconds, total, own, stolen = (after - before for after, before in zip(self._after, self._before, strict=True))
         seconds = max(seconds, 0.001)
         slowest = max(self._loop_seconds, loop.time())
-        # A clock whose ticks are longer than the loop gives 0, and shows nothing.
+        # If the clock's ticks are longer than the loop, `fastest` is 0, and the slowdown is unknown.
         slowdown = slowest / loop.fastest if loop.fastest > 0 else 1.0
         return Busy(max(0.0, total - own) / seconds, stolen / seconds, slowdown)
 

@@ -16,9 +16,10 @@ START_SECONDS = 60  # the time-out for a process to start and listen on its port
 
 
 def listen(host: str, port: int, what: str, backlog: int = 128) -> socket.socket:
-    """Returns a listening socket; `port` 0 takes a free one.
+    """Returns a listening socket; `port` 0 takes a free port.
 
-    Raises ConfigurationError, which names `what`, and the processes that listen on the port, as far as they are known.
+    Raises ConfigurationError if the process cannot listen. The error names `what` and, if known, the processes that
+    listen on the port.
     """
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 from app.errors import ConfigurationError
 
 SAMPLES = Path(__file__).parents[1] / "loadtest" / "events"
-# Only ids with at least so many characters, not counting a prefix such as `ev_`, are replaced by new ids. A new id ends
+# Only ids with at least this many characters (without a prefix such as `ev_`) are replaced by new ids. A new id ends
 # with six characters for the event's number. The characters before are random, so that ids of different runs differ.
 _SHORTEST = 10
 _RENAMABLE = re.compile(r"(\w+_)?[A-Za-z0-9-]{10,}", re.ASCII)
@@ -73,8 +73,8 @@ def _ids(template: bytes) -> list[str]:
         event = json.loads(template)
         invoice = event["content"].get("invoice", {})
         ids = [event["id"], *([invoice["id"]] if "id" in invoice else [])]
-        # The customer's id is replaced, too, so that each invoice has its own customer. Otherwise, two pending invoices
-        # would compete for the billable events of one customer.
+        # The customer's id is replaced as well, so that each invoice has its own customer. Otherwise, two pending
+        # invoices would compete for the billable events of one customer.
         customer = invoice.get("customer_id", "")
         if not all(isinstance(old, str) for old in ids):
             raise TypeError("an id is no text")

@@ -27,7 +27,7 @@ class Certificates(NamedTuple):
 
 @contextmanager
 def certificates(share: float = 1.0) -> Iterator[Certificates]:
-    """Creates a CA and a certificate for 127.0.0.1 and localhost. The files exist inside the context.
+    """Creates a CA and a certificate for 127.0.0.1 and localhost. The files exist until the `with` block ends.
 
     `share` is the fraction of botocore's CAs that the bundle contains, from 0 to 1. Raises ConfigurationError if the
     package `trustme` is not installed.

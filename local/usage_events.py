@@ -22,7 +22,7 @@ class SeededBillable:
         """Returns the billable event as a usage item of the table, in DynamoDB's JSON format.
 
         `app.billing` describes the items of the table. Writing the same item again is harmless at any time, because
-        `app.billing` keeps what it knows of the usage in an item of its own.
+        `app.billing` stores its own data about the usage in another item, the charge item.
         """
         named = {"currency": self.currency, "subscription_id": self.subscription_id}
         return {

@@ -31,8 +31,8 @@ class Scraper:
     async def values(self) -> dict[str, object]:
         """Returns the numbers of the last second, and the totals since the service's start.
 
-        Returns an empty dict if the numbers are unknown, or if the scrape takes longer than PATIENCE seconds. In the
-        latter case, the next call waits for the same scrape.
+        Returns an empty dict if the numbers are unknown. Also returns an empty dict if the scrape takes longer than
+        PATIENCE seconds; the next call then waits for the same scrape.
         """
         if self._url is None:
             return {}
@@ -49,7 +49,7 @@ class Scraper:
         self._earlier = [*old_enough[-1:], *self._earlier[len(old_enough) :], scrape]
         if not old_enough:
             return {}
-        # Leaves out unknown values and rounds the others to save bytes, because a new viewer gets the last 240 at once.
+        # Leaves out unknown values and rounds the others to save bytes, because a new viewer gets 240 moments at once.
         known = {name: round(value, 2) for name, value in values(old_enough[-1], scrape).items() if value is not None}
         return known | {"totals": totals(scrape)}
 

@@ -27,7 +27,7 @@ class SenderTimes:
     def recent(self) -> Milliseconds:
         """Returns the median and the 99th percentile since the call before the previous one, or an empty dict.
 
-        The page's moments are half a second apart, so the numbers are those of the last second.
+        The page calls this method every half second, so the numbers cover the last second.
         """
         now = self._buckets()
         found = _times("sender_", self._earlier[0], now)

@@ -48,9 +48,9 @@ class LivePage:
 
 @contextmanager
 def start() -> Iterator[LivePage]:
-    """Runs the live page's process inside the context. The page's process also ends if this process is killed."""
-    # The page's process runs in a session of its own, so Ctrl-C does not reach it. The parent ends it after the
-    # services.
+    """Runs the live page's process until the `with` block ends. It also ends if SIGKILL ends the parent process."""
+    # The page's process runs in a session of its own, so Ctrl-C does not reach it. The parent ends the page's process
+    # after the services.
     with subprocess.Popen(
         [sys.executable, "-m", "local", "live"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     ) as child:
@@ -59,5 +59,5 @@ def start() -> Iterator[LivePage]:
         finally:
             child.kill()
             assert child.stdin is not None
-            with suppress(BrokenPipeError):  # closing sends what `show` could not send to a process that had ended
+            with suppress(BrokenPipeError):  # `close` fails if the page's process had ended before `show`
                 child.stdin.close()

@@ -15,7 +15,7 @@ RECONNECT_MS = 1000
 
 
 def respond(request: Request, ring: Ring) -> Response:
-    """Returns a response that streams the moments after the one that the request's header `Last-Event-ID` names.
+    """Returns a response that streams the moments after the moment in the request's header `Last-Event-ID`.
 
     If the request has no such header, the stream begins with the oldest stored moment.
     """

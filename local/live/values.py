@@ -6,8 +6,9 @@ from local.live.quantiles import quantile
 # Numbers by name. None means that the number is unknown, or that nothing happened. Times are in milliseconds, rates are
 # in webhooks per second, and CPU time is in percent of one core.
 Values = dict[str, float | None]
-# Group commit's calls are all in flight if this share of them began as the last one that may, and if the messages have
-# waited for their calls. On a FIFO queue, each call is the last one.
+# The limit of group commit's calls in flight makes webhooks wait if two conditions are met. For at least the share
+# _LAST_SHARE of the calls, no further call could begin. The messages waited on average at least _WAITED_SECONDS for
+# their calls. On a FIFO queue, no further call can ever begin.
 _LAST_SHARE, _WAITED_SECONDS = 0.9, 0.005
 # Numbers of webhooks by group of outcomes, such as `rejected`, and within each group by outcome.
 Totals = dict[str, dict[str, int]]
@@ -55,7 +56,7 @@ def _times(before: Scrape, after: Scrape) -> Values:
     longest = after.total("event_loop_delay_max_seconds")
     delay = milliseconds("event_loop_delay_seconds", 0.99)
     if delay is not None and longest is not None:
-        # The estimate can be above the longest value, which is that of the last ten seconds.
+        # The estimate may be too high. The longest delay of the last ten seconds is measured exactly.
         delay = min(delay, longest * 1000)
     return {
         "p50": milliseconds("http_server_request_duration_seconds", 0.5),
@@ -91,7 +92,7 @@ def _process(before: Scrape, after: Scrape) -> Values:
 
 
 def _full(before: Scrape, after: Scrape) -> float | None:
-    """Returns the number of calls to SQS in flight if that limit makes webhooks wait, otherwise None."""
+    """Returns the number of calls to SQS in flight if the limit of such calls makes webhooks wait, otherwise None."""
     calls = _change("invoice_webhook_sqs_calls_count", before, after)
     in_flight = _change("invoice_webhook_sqs_calls_sum", before, after)
     last = _change("invoice_webhook_sqs_last_calls_total", before, after)
