@@ -1,4 +1,4 @@
-"""Faults that only show if somebody acts beside the workers. See mutants.py."""
+"""Planted faults that have an effect only if an actor (actors.py) acts while the workers run. See mutants.py."""
 
 from tests.simulation.mutants import BESIDE, LATE, OVERLAPPING, Mutant
 

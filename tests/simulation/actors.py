@@ -1,6 +1,7 @@
-"""Who acts beside the workers: a person, the writer of usage, SQS, and the commands `reconcile` and `redrive`.
+"""The actors, which act while the workers run: a person, the writer of usage, SQS, `reconcile` and `redrive`.
 
-An action is one step that the scheduler may take between any two calls. A command is a process: its action starts it.
+An action is one step that the scheduler may take between any two calls. The action of a command starts the command as a
+further process.
 """
 
 from collections.abc import Callable
@@ -18,7 +19,7 @@ PERSON, WRITER, SQS, RECONCILE, REDRIVE = "a person", "the writer", "SQS", "reco
 
 
 class Action(NamedTuple):
-    """Describes what an actor does. `subject` returns what the actor acts on, or None if there is nothing."""
+    """An action of an actor. `subject` returns what `do` acts on, or None if there is nothing to act on."""
 
     actor: str
     name: str
@@ -30,7 +31,7 @@ class Action(NamedTuple):
 
     @property
     def starts(self) -> bool:
-        """Returns whether the action starts a command, whose first call follows."""
+        """Returns whether the action starts a command. The command's first call needs no preemption."""
         return self.actor in (RECONCILE, REDRIVE)
 
     @property

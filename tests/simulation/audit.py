@@ -1,4 +1,4 @@
-"""The invariants: what must hold at every step of a run, and what must hold at its end."""
+"""The invariants: what must be true at every step of a run, and what must be true at the end of the run."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -18,15 +18,16 @@ from tests.simulation.site import Request
 from tests.simulation.steps import Violation
 from tests.simulation.world import World
 
-# After this number of virtual seconds without the end, a run makes no progress.
+# A run that has not ended after this number of virtual seconds makes no progress.
 LONGEST = 4 * 3600.0
-REASON = frozenset(REASON_ATTRIBUTES)  # what a dead letter has, and the message of an event has not
+REASON = frozenset(REASON_ATTRIBUTES)  # attributes that only dead letters have
 
 
 class Audit:
-    """Checks one run. `expected`: the invoices by id. Bodies that are no event end in the dead-letter queue `dead`.
+    """Checks one run. `expected`: what each invoice must contain, by invoice id.
 
-    As long as no actor has acted, each invoice has exactly its charges. `Money` checks what holds in any case.
+    Until an actor acts, each invoice must have exactly its charges, and `dead` may only contain events of missing
+    invoices and bodies that are no event. After an actor has acted, `Money` checks the invariants that remain.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Audit:
         raise Violation("Chargebee gets more calls in a minute than its limit allows")
 
     def deleted(self, queue: MemoryQueue, message: StoredMessage) -> None:
-        """Checks that the event of a deleted message is done, or that another message has the body of a poison."""
+        """Checks that the event of a deleted message is done, or that another message has the same body."""
         others = [*self._source.messages.values(), *self._dead.messages.values()]
         event = event_id(message)
         is_done = text(self._world.table.find(claim_key(event)), "status") == "done"
@@ -82,7 +83,7 @@ class Audit:
             raise Violation(f"{message.id} is deleted, but {event} is not done")
 
     def check(self) -> None:
-        """Checks what must hold after every step."""
+        """Checks the invariants of every step."""
         if self._world.now > LONGEST:
             raise Violation(f"the run has not ended after {LONGEST:.0f} s")
         done = {event for event in self._events if self._is_done(event)}
@@ -101,7 +102,7 @@ class Audit:
                 raise Violation(f"{event_id(message)} is in the dead-letter queue, with the reason {message.reason}")
 
     def check_end(self) -> None:
-        """Checks what must hold when every message has ended."""
+        """Checks the invariants of the end, when every message has ended."""
         if self._facts.acted:
             self._money.check_end()
             return

@@ -1,4 +1,4 @@
-"""Faults that the simulation did not find when somebody who had not read it planted them. See mutants.py."""
+"""Faults from a person who had not read the simulation. At that time, it did not find these faults. See mutants.py."""
 
 from tests.simulation.mutants import BESIDE, TWICE, Mutant
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from tests.simulation.processes import Process
 
 READS = frozenset({"query", "batch_get_item", "retrieve", "list_events", "list_invoices", "list_subscriptions"})
-# botocore repeats a call whose answer was lost. A repeated transaction has the same token, and so changes nothing.
+# The operations that botocore repeats after a lost answer. Transactions are missing: a repeated transaction changes
+# nothing, because it has the same token.
 REPEATED_BY_CLIENT = frozenset(
     {
         "update_item",
@@ -28,8 +29,8 @@ API = frozenset({"add_charge", "close"})
 class Fault(StrEnum):
     """A fault of one call. The value completes the sentence `W1 …`.
 
-    A call that is late reaches the server only after the client has given up. A call that is locked is late as well,
-    and Chargebee locks the invoice meanwhile.
+    LATE: the call reaches the server only after the client has given up. LOCKED: the call is late, and Chargebee locks
+    the invoice until the call arrives.
     """
 
     DIES_BEFORE = "dies before"
@@ -60,9 +61,9 @@ class Fault(StrEnum):
 class Call:
     """A call that waits for the server's answer.
 
-    `perform` has the effect and returns the answer, or raises the error that the client would raise. `deadline`: the
-    time by which the process must have given up, if no answer arrives. `poll_ends`: the time at which a long poll
-    returns no message. `has_message`: whether a poll would return a message now.
+    `perform` executes the call at the server and returns the answer, or raises the error that the client would raise.
+    `deadline`: the time by which the process must have given up, if no answer arrives. `poll_ends`: the time at which a
+    long poll returns no message. `has_message`: whether a poll would return a message now.
     """
 
     process: "Process"
@@ -79,7 +80,7 @@ class Call:
         """Performs the call. Returns the answer, or the error that the client would raise."""
         try:
             return self.perform()
-        except AssertionError:  # a violation, or a fault of the simulation
+        except AssertionError:  # a Violation, or a bug of the simulation
             raise
         except Exception as error:
             return error
@@ -97,7 +98,7 @@ class Call:
         return self.poll_ends is not None and now + RESOLUTION < self.poll_ends and not self.has_message()
 
     def subject(self) -> str:
-        """Returns what the call is about, for a person."""
+        """Returns the keys, the receipt handles or the invoice of the call, as text for the list of calls."""
         given = self.parameters
         keys = [given["Key"]] if "Key" in given else [one["Update"]["Key"] for one in given.get("TransactItems", ())]
         handles = [entry["ReceiptHandle"] for entry in given.get("Entries", ())]

@@ -1,6 +1,6 @@
 """The invariants of a charge: what a worker may add to an invoice, and how often.
 
-The exceptions are those of "What happens beside" in app/billing/README.md, and no others.
+app/billing/README.md lists the exceptions in "What is assumed".
 """
 
 from collections import Counter
@@ -52,7 +52,7 @@ class Charged:
                     raise Violation(f"{invoice.id} is closed before the usage {usage[1]} is charged")
 
     def require_once(self) -> None:
-        """Raises Violation if usage has two charges. What a person has edited may be charged again after a kill."""
+        """Raises Violation if usage has two charges. An edited charge may be repeated after an interruption."""
         lines = list(self.lines())
         counted = Counter(line.usage for line in lines if not (line.edited and self._was_interrupted()))
         for line in lines:
@@ -63,7 +63,7 @@ class Charged:
         return any(one.what in INTERRUPTS for one in self._world.trace)
 
     def _reserved(self, invoice: StoredInvoice) -> Usage:
-        """Returns the usage of the invoice's last charge. Raises Violation unless it is reserved as it was written."""
+        """Returns the usage of the invoice's last charge. Raises Violation if no reservation equals the charge."""
         charge = invoice.charges[-1]
         for usage, item in self.items():
             if text(item, "invoice_id") != invoice.id:
@@ -75,7 +75,7 @@ class Charged:
         raise Violation(f"{invoice.id} charges usage without a reservation: {charge.description} of {charge.amount}")
 
     def _require_own(self, one: Billable, invoice: StoredInvoice, written: list[Billable]) -> None:
-        """Raises Violation unless the writer has written the usage so, in the currency of the invoice and for it."""
+        """Raises Violation if no version of the usage equals the charge, or if currency or subscription are wrong."""
         if all(differs(version, one) for version in written):
             raise Violation(f"{one.reference} is charged with {one.amount}, which its writer has never written")
         if one.currency not in (None, CURRENCY):
@@ -92,7 +92,7 @@ class Charged:
                     yield Line(usage, invoice, (charge.amount, charge.description) != (added.amount, added.description))
 
     def items(self) -> Iterator[tuple[Usage, Item]]:
-        """Yields the items of usage that an invoice has."""
+        """Yields the charge items of usage that is reserved for an invoice or billed on it."""
         for (pk, sk), item in self._world.table.items.items():
             if sk.startswith((CHARGE, USAGE)) and "amount" in item and "invoice_id" in item:
                 yield (pk.removeprefix("customer#"), suffix_of(item)), item

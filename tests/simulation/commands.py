@@ -1,4 +1,4 @@
-"""`redrive` and `reconcile` as processes of the simulated world, at the same time as the workers."""
+"""Runs `redrive` and `reconcile` as processes of the simulated world, at the same time as the workers."""
 
 from contextlib import suppress
 from typing import Any
@@ -27,7 +27,7 @@ def redrive_all(run: Run) -> None:
 
     async def main(process: Process) -> None:
         queue, dead = _queue(process, SOURCE), _queue(process, DEAD)
-        with suppress(OSError, BotoCoreError, ClientError):  # the client's; the command ends, and a person repeats it
+        with suppress(OSError, BotoCoreError, ClientError):  # the client's errors end the command
             await move_one_by_one(queue, dead, None, lambda _moved, _total: None)
 
     _start(run, "redrive", main)
@@ -52,7 +52,7 @@ def reconcile_missing(run: Run) -> None:
 
 
 def check_recovery(run: Run) -> None:
-    """Runs the commands after the end, and again. Raises Violation if the second time changes something."""
+    """Runs both commands twice after the end. Raises Violation if the second time changes something."""
     seen = []
     for _ in range(2):
         for start in (redrive_all, reconcile_missing):

@@ -1,1 +1,1 @@
-"""Searches the states of one connection, for each of the server's parsers."""
+"""Searches the states of one connection, for each of the server's two handlers: callbacks and ASGI."""

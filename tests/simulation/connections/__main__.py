@@ -18,7 +18,7 @@ _HEAD = "requests | cuts | events | orders | runs | seconds | violations"
 
 @click.command()
 def main() -> None:
-    """Search every order of segments and events on one connection, with each of the server's parsers.
+    """Search every order of segments and events on one connection, with each of the server's two handlers.
 
     A line shows the progress, if standard error is a terminal. The exit code is 1 after a violation.
     Ctrl-C ends all processes.

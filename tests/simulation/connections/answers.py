@@ -1,4 +1,4 @@
-"""Reads what the server has written, with h11 as the client."""
+"""Parses the bytes that the server has written, with h11 as the client."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
@@ -8,9 +8,10 @@ import h11
 
 
 class Answer(NamedTuple):
-    """A final response. `closes`: it announces that the server closes the connection.
+    """A final response. `closes`: the response announces that the server will close the connection.
 
-    A response without a length ends with the connection. It counts as complete.
+    `complete`: the client has the whole response. A response without a length, which ends with the connection, counts
+    as complete.
     """
 
     status: int

@@ -1,10 +1,10 @@
-"""What may happen to a connection between two segments."""
+"""Defines the events that may happen between two segments of a client's bytes."""
 
 from enum import StrEnum
 
 
 class Event(StrEnum):
-    """The value is a sentence for the list of steps."""
+    """An event. Its value is a sentence for the list of steps."""
 
     ACKNOWLEDGED = "SQS acknowledges a message"
     FAILED = "SQS takes no message"

@@ -1,11 +1,12 @@
-"""Where the parts of a client's requests begin and end in its stream of bytes."""
+"""Computes at which positions of a client's stream of bytes the heads and bodies of its requests begin and end."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from tests.simulation.connections.requests import REQUESTS, Request
 
-# Bytes of a head that arrive if a segment ends in its middle: in the first line or in a header, for each request.
+# A segment that ends within a head contains this many bytes of the head. This position is in the first line or in a
+# header, depending on the request.
 _PART_OF_HEAD = 25
 
 
@@ -19,7 +20,7 @@ class Placed(NamedTuple):
 
 
 class Layout:
-    """`cuts`: the names of the positions at which a segment may end."""
+    """The stream of several requests. `cuts`: the positions at which a segment may end, with their names."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.placed: list[Placed] = []

@@ -1,4 +1,4 @@
-"""Faults that are planted in the table of states and in what applies it, one at a time. The search must find each."""
+"""Faults that are planted, one at a time, in the table of states and the code that uses it. The search finds each."""
 
 from tests.simulation.mutants import CONNECTION, Mutant
 

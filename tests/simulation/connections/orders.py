@@ -11,7 +11,7 @@ from tests.simulation.connections.layout import Layout
 class Step(NamedTuple):
     """An event, or the position at which a segment of the client's stream ends.
 
-    Unless `settled`, the next step happens in the same iteration of the event loop.
+    If `settled` is False, the next step happens in the same iteration of the event loop.
     """
 
     what: int | Event
@@ -35,9 +35,9 @@ class Order(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """At most this number of segments before the last one, and of events.
+    """The limits of a search: the maximum numbers of segments before the last segment (`cuts`) and of events.
 
-    `together`: two steps may share an iteration.
+    `together`: True if two steps may share an iteration of the event loop.
     """
 
     cuts: int
@@ -45,7 +45,7 @@ class Bound(NamedTuple):
     together: bool = True
 
 
-# They only change what a later step does, so nothing differs if a later step shares their iteration.
+# These events only change the effect of later steps. So it makes no difference if a later step shares the iteration.
 _QUIET = (Event.STOPS_READING, Event.DRAINS, Event.OVERLOADED, Event.RECOVERED)
 
 

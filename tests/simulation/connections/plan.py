@@ -1,4 +1,4 @@
-"""What is searched: which requests, within which bounds."""
+"""Defines the parts of the search: which requests, and within which bounds."""
 
 from collections.abc import Iterator
 from itertools import chain, product
@@ -10,7 +10,7 @@ from tests.simulation.connections.requests import REQUESTS, TYPICAL
 
 
 class Part(NamedTuple):
-    """Each sequence of requests is searched within the bound, with these events. `what` describes the sequences."""
+    """A part of the search: sequences of requests, a bound and the possible events. `what` describes the sequences."""
 
     what: str
     requests: list[tuple[str, ...]]
@@ -27,7 +27,7 @@ _LATE = (Event.STOPS_READING, Event.READS_AGAIN, Event.STOPS)
 _TWO: list[tuple[str, ...]] = list(product(REQUESTS, TYPICAL))
 _TWO_TYPICAL: list[tuple[str, ...]] = list(product(TYPICAL, TYPICAL))
 
-# The first request has no body, waits for SQS, closes the connection, or ends with trailers.
+# Two requests. The first request has no body, waits for SQS, closes the connection, or ends with trailers.
 _BEHIND: list[tuple[str, ...]] = [
     (name, "probe") for name in ("probe", "webhook", "last webhook", "webhook with trailers")
 ]

@@ -16,7 +16,7 @@ _EXPECT = b"Expect: 100-continue"
 
 
 class Request(NamedTuple):
-    """`status`: of its answer, if nothing happens. `last`: the server reads no further request after this one."""
+    """A request. `status`: of its answer, if no event happens. `last`: the server reads no request after it."""
 
     status: int
     method: str
@@ -88,5 +88,5 @@ REQUESTS = {
     "last, other path": _post(_CLOSE, path="/no", status=404),
     "other path by HTTP/1.0": _post(path="/no", status=404, version="1.0"),
 }
-# One of each kind that the server treats differently.
+# One request of each kind that the server treats differently.
 TYPICAL = ("probe", "last probe", "webhook", "ignored event", "wrong password", "chunked webhook", "other path")
