@@ -8,20 +8,20 @@ from app.events import PENDING_INVOICE_CREATED
 from tests.simulation.processes import EPOCH
 from tests.simulation.scenarios import Scenario
 
-# The customers have a second subscription, of which no invoice comes.
+# Each customer has a second subscription (OTHER), for which there is no invoice.
 SUBSCRIPTION, OTHER = "sub", "other"
 EXEMPT = "exempt"  # the only id in APP_BILLING_EXEMPT
 START, END = EPOCH - 30 * 86_400, EPOCH
-# The events are so old that an invoice that Chargebee does not know will not become known.
+# The events are so old that the worker does not wait until Chargebee knows the invoice.
 OCCURRED = EPOCH - 3600
 
 
 @dataclass(frozen=True)
 class Expected:
-    """An invoice, and the events of which at least one closes the invoice.
+    """An invoice and its events. At least one of the events must close the invoice.
 
     `billables`: the billable events of the customer in the invoice's period. If `shared` is set, another invoice of the
-    customer may have charged them. If `missing` is set, Chargebee has no such invoice.
+    customer may have charged these billable events. If `missing` is set, Chargebee has no such invoice.
     """
 
     invoice_id: str

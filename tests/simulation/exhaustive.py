@@ -26,7 +26,7 @@ def unreported(_done: int, _all: int, _found: Found) -> None:
 def explore(
     scenario: Scenario, bound: Bound, processes: int = 1, progress: Progress = unreported, *, stop: bool = False
 ) -> tuple[Found, float]:
-    """Explores all runs within `bound`. Returns what was found, and the seconds. `stop`: ends after a failure."""
+    """Explores all runs within `bound`. Returns the result, and the seconds it took. `stop`: end after a failure."""
     began = time.perf_counter()
     graph = Graph()
     with _quiet():
@@ -49,7 +49,7 @@ def explore(
 
 
 def _add_below(graph: Graph, fault: Deferred, schedules: list[int]) -> None:
-    """Adds the schedules below a fault, by the number of preemptions that are left."""
+    """Adds to the graph how many schedules follow the fault. `schedules`: the numbers by preemptions left."""
     place = fault.state, fault.identity
     graph.transitions[fault.state][fault.identity] = Transition(fault.label[0], False, fault.overtakes, END, "")
     graph.below[place] = max(schedules, graph.below.get(place, []), key=len)
@@ -70,7 +70,7 @@ def _explored(tasks: list[Task], processes: int) -> Iterator[tuple[Task, list[li
 
 
 def _explore_task(task: Task) -> tuple[Task, list[list[int]], Found]:
-    """Explores all runs below the choices of a task. Returns the schedules below each, by the preemptions left."""
+    """Explores all runs that begin with a task's choices. Returns the numbers of schedules by preemptions left."""
     scenario, bound, deferred = task
     graph = Graph()
     found, schedules = Found(), []

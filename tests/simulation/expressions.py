@@ -1,7 +1,7 @@
 """Evaluates the part of DynamoDB's expression language that the billing work uses.
 
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html
-A differential test compares the results with those of the embedded DynamoDB.
+test_table.py compares the results with the results of the embedded DynamoDB.
 """
 
 import re

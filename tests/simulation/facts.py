@@ -1,4 +1,4 @@
-"""What has happened in a run beside the calls: what the usage's writer has written, and what a person has done."""
+"""Records what the actors have done in a run: the usage that its writer has written, and the actions of a person."""
 
 from dataclasses import dataclass, field
 
@@ -12,14 +12,15 @@ Usage = tuple[str, str]
 
 @dataclass
 class Facts:
-    """Keeps what the invariants must know, because neither the table nor the site shows it afterwards.
+    """Stores facts for the invariants that the table and the site do not show afterwards.
 
     - `acted`: whether an actor has acted; `verdicts`: the codes of the dead letters that the actions explain.
     - `events`: the invoice of each event; `written`: all versions of each usage event.
-    - `due`: the usage that was there before the event of an invoice that covers it.
-    - `seen_void`: the invoices that Chargebee has shown as void to a worker before any of their events was done.
+    - `due`: the usage that was written before the event of an invoice that covers the usage.
+    - `seen_void`: the invoices that Chargebee has shown as void to a worker before an event of the invoice was done.
     - `dropped`: the messages that SQS has dropped since the last `reconcile`.
-    - `kept`: the invoices that the worker must leave alone; `regenerated`: the invoices in place of void ones.
+    - `kept`: the invoices that the worker must leave alone; `regenerated`: the invoices that have replaced void
+      invoices.
     """
 
     acted: bool = False
@@ -33,13 +34,13 @@ class Facts:
     dropped: set[str] = field(default_factory=set)
 
     def write(self, usage: Billable, *, due: bool) -> None:
-        """Notes that the writer has put the usage event. `due`: an invoice that is still to come covers it."""
+        """Notes that the writer has written the usage event. `due`: True if a later invoice covers the usage."""
         key = usage.customer_id, usage.suffix
         self.written.setdefault(key, []).append(usage)
         if due:
             self.due.add(key)
 
     def key(self) -> object:
-        """Returns what the invariants of the future depend on."""
+        """Returns the facts on which later checks of the invariants depend."""
         ids = self.verdicts, self.kept, self.regenerated, self.seen_void, self.dropped
         return self.acted, sorted(self.due), [sorted(one) for one in ids]

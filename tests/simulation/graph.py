@@ -24,8 +24,8 @@ class Transition(NamedTuple):
     """A step from one state to another.
 
     `process`: None if an actor acts. `leaves`: a stalled process wakes, or a late call arrives. `overtakes`: the step
-    overtakes an earlier call of the same process, which costs a preemption. `after`, `last`: the state after the step,
-    and its last process, or None if that stays the same.
+    overtakes an earlier call of the same process, which costs a preemption. `after`: the state after the step. `last`:
+    the process of the last step, or None if the step does not change it.
     """
 
     process: str | None
@@ -38,7 +38,7 @@ class Transition(NamedTuple):
 class Graph:
     """The states and schedules that a search has explored.
 
-    `below`: schedules below transitions that another search has explored.
+    `below`: how many schedules follow a transition that another search has explored, by preemptions left.
     """
 
     def __init__(self) -> None:
@@ -55,8 +55,9 @@ class Graph:
     def enter(self, position: Position, steps: list[Step]) -> bool:
         """Returns whether the search must explore the steps of a position.
 
-        It need not if it has explored the state after a step of the same process, with as many preemptions left, or
-        after a step of another process with one more. Both include all schedules from this position.
+        The search skips the position if it has explored the same state after a step of the same process, with at least
+        as many preemptions left. If the earlier step was a step of another process, one more preemption must have been
+        left. In both cases, the search already includes all schedules from this position.
         """
         explored = self._explored[position.state]
         for last, preemptions in explored.items():

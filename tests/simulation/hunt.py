@@ -16,11 +16,11 @@ from loguru import logger
 from tests.simulation.mutants import CONNECTION, MACHINE, PATH, Mutant
 
 APP = Path(__file__).parents[2] / "app"
-# The modules that are imported again, since they are the production code, or have imported it.
+# The modules to import again, because they are production code, or have imported production code.
 AGAIN = ("app.", "local.", "tests.simulation.")
 KEPT = (__name__, Mutant.__module__)
 
-# The modules that search what is not a scenario.
+# The modules of the searches that do not use the scenarios.
 SEARCHES = {MACHINE: "machine", PATH: "webhooks.search", CONNECTION: "connections.search"}
 # The bounds of the runs, the cheapest first: preemptions, faults and actions.
 BOUNDS = ((0, 1, 0), (2, 0, 0), (1, 1, 0))

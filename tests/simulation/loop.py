@@ -13,7 +13,8 @@ RESOLUTION = 1e-6
 class VirtualLoop(asyncio.BaseEventLoop):
     """The event loop of one process. `now` returns the virtual time in seconds.
 
-    Production code runs on it unchanged: tasks, time-outs, locks and sleeps are asyncio's own. `settle` runs them.
+    Production code runs on this loop unchanged: tasks, time-outs, locks and sleeps are asyncio's own. `settle` runs the
+    callbacks.
     """
 
     def __init__(self, now: Callable[[], float]) -> None:

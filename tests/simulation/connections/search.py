@@ -1,4 +1,4 @@
-"""Searches all orders within a bound, with both ways to the handler, and compares the ways."""
+"""Searches all orders within a bound, with both handlers (callbacks and ASGI), and compares the handlers."""
 
 import signal
 from collections.abc import Iterable, Iterator
@@ -18,9 +18,9 @@ from tests.simulation.connections.watch import Seen, State, Watch
 from tests.simulation.errors import unexpected_errors
 from tests.simulation.steps import Violation
 
-# Seconds between two steps, and between two checks of the time after which every connection has ended.
+# Seconds between two steps, and between two checks whether the connection has ended.
 _STEP, _PAUSE = 0.25, 5.0
-# Seconds of CPU after which a run counts as endless: one takes about a millisecond.
+# Seconds of CPU after which a run counts as endless: a run takes about a millisecond.
 _ENDLESS = 5.0
 _END = HEAD_TIMEOUT + KEEP_ALIVE_TIMEOUT + 10
 _TOO_LATE = Answer(408, closes=True, complete=True)
@@ -28,7 +28,7 @@ _TOO_LATE = Answer(408, closes=True, complete=True)
 
 @dataclass
 class Found:
-    """The numbers of a search. `violations`: for each kind of them, how often it occurred, and the shortest order."""
+    """The numbers of a search. `violations`: for each violation, how often it occurred, and the shortest order."""
 
     orders: int = 0
     runs: int = 0
@@ -47,7 +47,7 @@ class Found:
 
 
 def search(some: Iterable[Order], *, stop: bool = False) -> Found:
-    """Runs each of the orders with both ways. `stop`: no further one after a violation."""
+    """Runs each order with both handlers. `stop`: True ends the search after the first violation."""
     found = Found()
     with unexpected_errors() as errors:
         for order in some:
@@ -62,13 +62,13 @@ def search(some: Iterable[Order], *, stop: bool = False) -> Found:
 
 
 def _comparable(order: Order) -> bool:
-    """Returns False if the ways may differ: if the client does not read, or if an event shares an iteration."""
+    """Returns False if the handlers may differ: the client does not read, or an event shares an iteration."""
     events = {step.what for step in order.steps if isinstance(step.what, Event)}
     return Event.STOPS_READING not in events and not (events and not all(step.settled for step in order.steps))
 
 
 def _run(reader: str, order: Order, errors: list[str], found: Found) -> list[Seen] | None:
-    """Returns what is seen of a run, or None after a violation."""
+    """Returns the states and answers of a run, or None after a violation."""
     found.runs += 1
     errors.clear()
     server = Server(reader, errors)
@@ -84,7 +84,7 @@ def _run(reader: str, order: Order, errors: list[str], found: Found) -> list[See
 
 @contextmanager
 def _ends() -> Iterator[None]:
-    """Raises Violation in the code that is running after _ENDLESS seconds of CPU, and again until the block ends."""
+    """Interrupts the `with` block by a Violation after every _ENDLESS seconds of CPU."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise Violation("the server reads for ever")
@@ -132,9 +132,9 @@ def _send_next(server: Server, watch: Watch) -> None:
 
 
 def _outlast(server: Server, watch: Watch, *, late: bool) -> None:
-    """Raises Violation unless the connection ends at its deadline, and the process stores nothing about it then.
+    """Checks that the connection ends at its deadline, and that the process then stores nothing about the connection.
 
-    `late`: a head or a body is incomplete. The client gets 408 if it reads.
+    `late`: True if a head or a body is incomplete. A client that reads must then get 408. Raises Violation.
     """
     late = late and Event.STOPS_READING not in watch.happened
     began = server.now

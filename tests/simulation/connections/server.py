@@ -1,4 +1,4 @@
-"""One process of the service, one of its ways to the handler, one connection, and a queue that waits for orders."""
+"""One process of the service with one of its handlers, one connection, and a queue that the search controls."""
 
 import asyncio
 from collections.abc import Callable
@@ -42,7 +42,7 @@ SETTINGS = {
 
 @cache
 def _app(reader: str) -> FastAPI:
-    """Returns the application, which all runs share: FastAPI needs milliseconds to make one."""
+    """Returns the application, which all runs share: FastAPI needs milliseconds to make an application."""
     release = CALLBACKS if reader == "callbacks" else ASGI
     return create_app(WebSettings.model_validate({**SETTINGS, "release": release}))
 
@@ -77,7 +77,7 @@ class _Queue:
 
 
 class Server:
-    """`errors`: what the process has logged as an error. `now`: seconds of virtual time since the connection began."""
+    """A process with one connection. `errors`: its logged errors. `now`: virtual seconds since the connection began."""
 
     def __init__(self, reader: str, errors: list[str]) -> None:
         self.now, self.errors = 0.0, errors
@@ -102,7 +102,7 @@ class Server:
         self.do(lambda: self.protocol.connection_made(self.client))
 
     def do(self, action: Callable[[], object], *, settled: bool = True) -> None:
-        """Runs `action` in the event loop. Unless `settled`, the next action shares its iteration."""
+        """Runs `action` in the event loop. If `settled` is False, the next action shares the iteration."""
         self.loop.call_soon(action)
         if settled:
             self.loop.settle()
@@ -123,7 +123,7 @@ class Server:
         self.loop.settle()
 
     def event(self, event: Event) -> Callable[[], object]:
-        """Returns what makes the event happen."""
+        """Returns a function that makes the event happen."""
         return {
             Event.ACKNOWLEDGED: lambda: self.queue.settle(None),
             Event.FAILED: lambda: self.queue.settle(too_late("SQS", sent=False)),
@@ -144,7 +144,7 @@ class Server:
 
     @property
     def deadline(self) -> float | None:
-        """The time of the connection's deadline, other than that of a body."""
+        """The connection's deadline, or None. A body has a separate deadline: `body_deadline`."""
         return self.limits._deadlines.get(self.protocol)
 
     @property

@@ -1,4 +1,4 @@
-"""Each parser keeps a connection's deadlines and promises in every order within a small bound."""
+"""With each handler, every order within a small bound has the right states, deadlines and answers."""
 
 import pytest
 

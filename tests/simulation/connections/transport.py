@@ -30,7 +30,7 @@ class Transport(asyncio.Transport):
         )
         self._paused = self._closing = self._dead = False  # `_dead`: what the protocol writes is lost
         self._half_closed = self._half_close_read = False
-        self._waiting = self._writing_paused = False  # bytes wait for the client to read
+        self._waiting = self._writing_paused = False  # written bytes wait until the client reads
         self.received, self.written = 0, b""
         self.refuses = self.aborted = self.ended = False
 

@@ -14,14 +14,15 @@ from tests.simulation.connections.server import BODY_TIMEOUT, HEAD_TIMEOUT, KEEP
 from tests.simulation.steps import Violation
 
 _EPSILON = 0.01
-# After a malformed head (400), the server reads nothing. A probe (200) should have no body.
+# After answers with these statuses, the server may leave bytes unread: it reads nothing after a malformed head (400),
+# and a probe (200) should have no body.
 _NEED_NOT_LINGER = (200, 400)
-# After one of these events, an answer is as usual.
+# These events do not change the status of an answer.
 _HARMLESS = {Event.ACKNOWLEDGED, Event.STOPS_READING, Event.READS_AGAIN, Event.RECOVERED}
 
 
 class State(StrEnum):
-    """Names what a connection waits for."""
+    """The states of a connection, as its client sees them. The value names what the connection waits for."""
 
     ENDED = "nothing any more"
     CLOSING = "the end of the connection"
@@ -48,14 +49,14 @@ _TABLED = {
 
 
 class Seen(NamedTuple):
-    """The state, and the answers so far: status, and whether the server has announced that it closes."""
+    """The state, and the answers so far: the status, and whether the answer announces the end of the connection."""
 
     state: State
     answers: list[tuple[int, bool]]
 
 
 class Watch:
-    """`happened`: the events so far. `answers`: what the server has written."""
+    """Watches a connection. `happened`: the events so far. `answers`: the answers that the server has written."""
 
     def __init__(self, server: Server, layout: Layout) -> None:
         self._server, self.layout = server, layout
@@ -68,7 +69,7 @@ class Watch:
         self._closed = False
 
     def look(self) -> Seen:
-        """Returns the connection's state and answers. Raises Violation if its deadline is wrong, among other faults."""
+        """Returns the connection's state and answers. Raises Violation if they or the deadlines are wrong."""
         server, client = self._server, self._server.client
         if server.errors:
             raise Violation(f"logged: {server.errors[0]}")
@@ -96,7 +97,7 @@ class Watch:
             self._idle_since = None
 
     def read(self) -> list[Answer]:
-        """Returns all that the client can read now."""
+        """Returns all answers that the client can read now. Raises Violation if an answer is malformed."""
         try:
             return list(read(self._server.client.written, self.layout.methods))
         except h11.RemoteProtocolError as error:
@@ -136,7 +137,7 @@ class Watch:
         return State.BODY if received < current.end else State.WORK
 
     def _tabled(self, state: State) -> states.State:
-        """Returns the state in the server's table. Raises Violation if it is another one, or if nothing is read."""
+        """Returns the state in the server's table. Raises Violation if it does not fit, or if nothing is read."""
         server = self._server
         tabled = server.protocol.state
         if tabled not in (_TABLED[state] if self.complete or state is not State.IDLE else {states.State.NEW}):
@@ -147,7 +148,7 @@ class Watch:
         return tabled
 
     def _check(self, state: State) -> None:
-        """Raises Violation if the deadlines are not those of the state."""
+        """Raises Violation if the deadlines do not fit the state."""
         server, tabled = self._server, self._tabled(state)
         deadline, now = server.deadline, server.now
         match state:
@@ -165,7 +166,8 @@ class Watch:
                 wrong = self._resting_wrongly()
             case State.HEAD:
                 since = max(self._begun_at[self.complete], self._answered_at) if self.complete else 0.0
-                until = now if Event.READS_AGAIN in self.happened else since  # what is held is parsed when it has read
+                # After the client has read, the server parses the bytes that waited, so the deadline may begin later.
+                until = now if Event.READS_AGAIN in self.happened else since
                 wrong = deadline is None or not since <= deadline - HEAD_TIMEOUT <= until
             case State.IDLE:
                 wrong = self._idle_wrongly()
@@ -190,7 +192,7 @@ class Watch:
         if not self.complete:
             return deadline != HEAD_TIMEOUT
         if Event.STOPS in self.happened:
-            return True  # a stop waits for an open connection
+            return True  # a stopped process must close an idle connection
         if self._idle_since is None:
             self._idle_since = now
         if Event.STOPS_READING in self.happened:
@@ -212,7 +214,7 @@ class Watch:
             raise Violation("the server closes the connection with unread bytes, which resets it")
 
     def _begun(self) -> int:
-        """The number of requests of which the server has read a part, except those behind a last one."""
+        """The number of requests of which the server has read a part, up to the first request with `last`."""
         found = 0
         for placed in self.layout.placed:
             found += self._server.client.received > placed.begin
