@@ -1,7 +1,7 @@
 """Random runs beyond the bound of the exhaustive search, drawn and shrunk by Hypothesis.
 
-More events, workers and duplicates, several faults in one run, clocks that are up to 30 s wrong, poison, `redrive` and
-`reconcile` at the same time, and messages in another order.
+The runs have more events, workers, duplicates and faults, clocks that are up to 30 s wrong, messages in another order,
+bodies that are no event (poison), and `redrive` and `reconcile` at the same time.
 """
 
 import random
@@ -23,14 +23,14 @@ from tests.simulation.steps import Kind, Step, Violation
 
 MOST_FAULTS, MOST_WORKERS, MOST_ACTIONS = 4, 4, 4
 ANY_NUMBER = 10
-# The leases allow clocks to differ by a twelfth of their length. A worker whose clock is 30 s wrong may take a live
-# lease, and then only idempotency keys protect a charge. Another event of the invoice would have other keys, so each
-# invoice of such a run has one event (see `begin`).
+# A lease allows clocks to differ by a twelfth of the lease's length. A worker whose clock is 30 s wrong may take over a
+# lease that has not ended. Then only idempotency keys prevent a second charge. Another event of the invoice would have
+# other keys, so each invoice of such a run has one event (see `begin`).
 SKEWS = st.sampled_from([0.0, 0.5, -0.5, 30.0, -30.0])
 
 
 class SimulationMachine(RuleBasedStateMachine):
-    """Draws the steps of a run. At its end, faults stop, and everything must end well."""
+    """Draws the steps of a run. `teardown` ends the run without further faults, and checks the final invariants."""
 
     run: Run
 
@@ -60,14 +60,14 @@ class SimulationMachine(RuleBasedStateMachine):
 
     @rule(times=st.integers(1, 25))
     def goes_on(self, times: int) -> None:
-        """The usual steps follow."""
+        """Takes the usual next steps."""
         for _ in range(times):
-            if not self.run.is_over() and (steps := self._steps()):  # no steps: no process is alive
+            if not self.run.is_over() and (steps := self._steps()):  # there are no steps if no process is alive
                 self._take(steps[0])
 
     @rule(number=st.integers(0, 30), times=st.integers(1, 6))
     def another_goes_first(self, number: int, times: int) -> None:
-        """Another step than the usual one comes first."""
+        """Takes other steps than the usual ones."""
         for _ in range(times):
             if not self.run.is_over() and (steps := self._steps()):
                 self._take(steps[number % len(steps)])
@@ -75,7 +75,7 @@ class SimulationMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.faults < MOST_FAULTS)
     @rule(number=st.integers(0, 30), kind=st.sampled_from(sorted(Fault)))
     def a_fault_happens(self, number: int, kind: Fault) -> None:
-        """A fault hits one of the calls that wait."""
+        """Makes a fault hit one of the pending calls."""
         steps = [step for step in self._steps(1) if step.fault is kind and kind in self.kinds]
         if steps and not self.run.is_over():
             self.faults += 1

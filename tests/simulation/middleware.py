@@ -1,4 +1,4 @@
-"""The middleware of webhooks in an application that FastAPI has assembled."""
+"""Finds the webhook middleware in an application that FastAPI has assembled."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from app.web.middleware import WebhookMiddleware
 
 
 def webhooks(app: FastAPI) -> WebhookMiddleware:
-    """Returns the middleware, so that a test can give it another intake: FastAPI needs milliseconds for each app."""
+    """Returns the middleware. A test can replace the intake instead of building an app, which takes milliseconds."""
     if app.middleware_stack is None:
         app.middleware_stack = app.build_middleware_stack()
     found: Any = app.middleware_stack

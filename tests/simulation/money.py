@@ -1,6 +1,6 @@
-"""The invariants of the money of a customer over all invoices, whoever acts beside the workers.
+"""The invariants of a customer's charges over all invoices. They must be true whatever the actors do.
 
-The exceptions are those of "What happens beside" in app/billing/README.md, and no others.
+app/billing/README.md lists the exceptions in "What is assumed".
 """
 
 from app.billing.charge_items import USAGE, charge_key
@@ -24,7 +24,7 @@ class Money:
         self._judged: dict[str, str | None] = {}
 
     def check(self) -> None:
-        """Checks what must hold after every step."""
+        """Checks the invariants of every step."""
         for event, invoice_id in self._facts.events.items():
             claim = self._world.table.find(claim_key(event))
             invoice = self._world.site.site.invoices.get(invoice_id)
@@ -46,7 +46,8 @@ class Money:
     def _require_free(self, event: str, invoice_id: str) -> None:
         """Raises Violation if an invoice whose event has a binding verdict keeps usage that is not billed on it.
 
-        Another event of the invoice, which is in work, may have reserved usage for the same invoice again.
+        Checks nothing while another event of the invoice is in work, because that event may have reserved usage for the
+        invoice again.
         """
         others = [one for one, invoice in self._facts.events.items() if invoice == invoice_id and one != event]
         if any(text(self._world.table.find(claim_key(one)), "status") == "working" for one in others):
@@ -58,7 +59,7 @@ class Money:
                 )
 
     def check_end(self) -> None:
-        """Checks what must hold when every message has ended, and `reconcile` has enqueued what SQS has dropped."""
+        """Checks the invariants of the end. Checks nothing until `reconcile` has enqueued the dropped messages."""
         if self._facts.dropped:
             return
         self._charged.require_once()
@@ -76,7 +77,7 @@ class Money:
             raise Violation(f"`unbilled` lists {listed} of {unbilled} usage events that no invoice has")
 
     def _require_end(self, usage: Usage, charge: Item, lines: list[Line]) -> None:
-        """Raises Violation unless usage is charged, or something says that it is not."""
+        """Raises Violation if usage is not charged, and neither an outcome nor a verdict says so."""
         name, invoice_id, closed_as = usage[1], text(charge, "invoice_id"), text(charge, "closed_as")
         if any(not line.edited and invoice_id != line.invoice.id for line in lines):
             raise Violation(f"the usage {name} is charged on {lines[0].invoice.id}, but is not reserved for it")
@@ -94,7 +95,7 @@ class Money:
                 raise Violation(f"the usage {name} is not charged, and no event of its invoice has a verdict")
 
     def _require_on_invoice(self, usage: Usage, closed_as: str, lines: list[Line]) -> None:
-        """Raises Violation unless billed usage is on its invoice, or that is void and no other has taken its place."""
+        """Raises Violation if billed usage is not on its invoice, or on a void invoice that has a valid successor."""
         numbered = {one.number or one.id: one for one in self._world.site.site.invoices.values()}
         if not numbered[closed_as].is_void:
             if not lines:
@@ -109,7 +110,7 @@ class Money:
                 )
 
     def _was_closed_by_worker(self, usage: Usage) -> bool:
-        """Returns whether the events of an invoice that covers the usage are done without a verdict."""
+        """Returns whether an invoice of the usage's customer was closed, apart from `kept` invoices."""
         invoices = self._world.site.site.invoices.values()
         return any(one.customer_id == usage[0] and one.id not in self._facts.kept and one.closes for one in invoices)
 

@@ -1,7 +1,7 @@
 """Faults that are planted in a copy of the production code, one at a time. A run of the simulation must find each.
 
-A change that no invariant can notice is not a mutant: the design often has two protections, and one is enough. So each
-mutant names the run that must find it, which is often one without the other protection.
+A change that no invariant can notice is not a mutant. The design often has two protections, and one of them is enough.
+So each mutant names the run that must find it, which is often a run without the other protection.
 """
 
 from typing import NamedTuple

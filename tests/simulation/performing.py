@@ -9,8 +9,8 @@ from tests.simulation.steps import Returning
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
-# The longest time in seconds between the first moment at which a stalled process (or a late call) may return and its
-# return.
+# Maximum seconds from the first moment at which a stalled process may wake until it wakes. LATEST_CALL is the same for
+# the arrival of a late call.
 LATEST = 75.0
 LATEST_CALL = 20.0
 NOT_PERFORMED = frozenset({Fault.DIES_BEFORE, Fault.STALLS_BEFORE, Fault.LATE, Fault.LOCKED})
@@ -32,7 +32,7 @@ def perform(world: "World", call: Call, fault: Fault | None) -> None:
 
 
 def _strike(world: "World", call: Call, fault: Fault, outcome: object) -> None:
-    """Makes a fault happen that keeps the answer from the process."""
+    """Applies a fault because of which the process does not get the answer now."""
     process = call.process
     match fault:
         case Fault.DIES_BEFORE | Fault.DIES_AFTER:
@@ -60,7 +60,11 @@ def stall(world: "World", process: Process) -> None:
 
 
 def wake(world: "World", stalled: Returning) -> None:
-    """Wakes a process. What it was about to do comes first, then its time-outs, and then the answer."""
+    """Wakes a process.
+
+    First, the process makes the call before which it has stalled, if any. Then its time-outs fire, and then the answer
+    arrives.
+    """
     process, outcome = stalled.process, stalled.outcome
     world.note(process, "wakes up")
     world.stalled.remove(stalled)
@@ -75,7 +79,7 @@ def wake(world: "World", stalled: Returning) -> None:
 
 
 def arrive(world: "World", late: Returning) -> None:
-    """Performs a call whose process has given up."""
+    """Performs a late call, whose process no longer waits for the answer."""
     assert late.call is not None
     world.late.remove(late)
     if late.fault is Fault.LOCKED:

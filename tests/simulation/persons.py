@@ -1,4 +1,4 @@
-"""What a person does about an invoice at Chargebee, and which invoice the person chooses."""
+"""Defines the actions of a person on invoices at Chargebee, and which invoice the person chooses."""
 
 from collections.abc import Callable
 
@@ -28,7 +28,7 @@ def closed(run: Run) -> StoredInvoice | None:
 
 
 def voided(run: Run) -> StoredInvoice | None:
-    """Returns a void invoice of a term of which no other invoice is pending or paid."""
+    """Returns a void invoice of a customer who has no valid invoice, or None."""
     live = {one.customer_id for one in _invoices(run) if not one.is_void}
     return next((one for one in _invoices(run) if one.is_void and one.customer_id not in live), None)
 

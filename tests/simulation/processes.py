@@ -62,7 +62,7 @@ class Process:
         return self.state is State.DEAD or (self._main is not None and self._main.done())
 
     def error(self) -> BaseException | None:
-        """Returns the exception that has ended the process."""
+        """Returns the exception that has ended the process, or None."""
         if self._main is None or not self._main.done() or self._main.cancelled():
             return None
         return self._main.exception()
@@ -112,7 +112,7 @@ class Process:
         self.history = blake2b(repr((self.history, number, self.world.now, content)).encode(), digest_size=12).digest()
 
     def key(self) -> object:
-        """Returns everything that the process's future depends on."""
+        """Returns everything on which the next steps of the process depend."""
         if self.state is State.DEAD:
             return "dead"
         return self.state.name, self.history, self.skew

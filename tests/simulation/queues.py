@@ -1,7 +1,8 @@
 """SQS in memory: standard queues that deliver at least once, with visibility timeouts, receive counts and redrive.
 
-`MemorySqs` takes the parameters of aiobotocore's client. SQS does not define whether a receipt handle that is not the
-newest still deletes a message. Here it does, because that loses more.
+`MemorySqs` takes the parameters of aiobotocore's client. SQS does not define whether the receipt handle of an earlier
+receive still deletes a message. In this model, each handle deletes the message, because then more faults of the worker
+lose messages.
 """
 
 import hashlib
@@ -54,7 +55,7 @@ class MemoryQueue:
         return message
 
     def visible(self, now: float) -> list[StoredMessage]:
-        """Returns the messages that a receive may return now. Moves those that were received too often."""
+        """Returns the messages that a receive may return now. Dead-letters messages with too many receives."""
         found = [message for message in self.messages.values() if message.visible_at <= now + RESOLUTION]
         if self._dead_letters is not None:
             for message in [message for message in found if message.receives >= self._most_receives]:

@@ -1,11 +1,11 @@
-"""Keeps the tables that the simulation prints in docs/simulation, and sums them up for docs/simulation.md.
+"""Stores the simulation's printed tables in docs/simulation, and computes their sums for docs/simulation.md.
 
 python -m tests.simulation | python -m tests.simulation.record schedules
 python -m tests.simulation --mutants | python -m tests.simulation.record mutants
 python -m tests.simulation.webhooks | python -m tests.simulation.record webhooks
 python -m tests.simulation.connections | python -m tests.simulation.record connections
 
-A table replaces the former one of this name, and each of its rows gets the commit.
+A table replaces the stored table of the same name, and each row gets the current commit.
 """
 
 import csv
@@ -46,12 +46,12 @@ def read(name: str) -> list[Row]:
 
 
 def slow_mutants(runs: int) -> set[str]:
-    """Returns the names of the mutants whose recorded hunt took more runs."""
+    """Returns the names of the mutants whose recorded hunt took more than `runs` runs."""
     return {row["mutant"] for row in read("mutants") if _number(row["after runs"]) > runs}
 
 
 def searched() -> str:
-    """Returns what each search reached, and how many violations it found."""
+    """Returns a Markdown table: the schedules, runs, violations and commits of each search."""
     worker = [row for row in read("schedules") if row["actions"]]  # without the last row, which has the sums
     parts = {
         "the worker, without an actor": [row for row in worker if row["actions"] == "0"],

@@ -36,7 +36,7 @@ def search_all(bounds: Sequence[tuple[Scenario, Bound]], processes: int) -> int:
 
 
 def hunt_and_print(mutants: Sequence[Mutant], processes: int) -> int:
-    """Hunts all mutants and prints a line for each. Returns the number of those that survive."""
+    """Hunts all mutants and prints a line for each. Returns the number of mutants that survive."""
     print("| mutant | file | found by | after runs | violation |")
     print("|---|---|---|---:|---|")
     survivors = 0

@@ -59,7 +59,7 @@ class Run:
         self.audit.check()
 
     def shown(self) -> dict[str, object]:
-        """Returns what a later run of a command must not change, by name and without times."""
+        """Returns the contents that a repetition of the commands must not change, by name and without times."""
         names = ("invoice_id", "closed_as", "reason", "amount", "status", "code", "outcome")
         items = {
             f"the item {pk} {sk}": [*map(item.get, names)]
@@ -84,7 +84,7 @@ class Run:
         )
 
     def _changed(self, request: Request, invoice: StoredInvoice) -> None:
-        """Checks an invoice that Chargebee has changed, and stores the late billable event when it is closed."""
+        """Checks an invoice that Chargebee has changed. After its close, writes the scenario's late billable event."""
         self.audit.changed(request, invoice)
         if self.scenario.late_billable and request.operation == "close":
             late = Billable(f"late-{invoice.id}", 1, "Late usage", START + 500, subscription_id=SUBSCRIPTION)
@@ -93,18 +93,18 @@ class Run:
                 self.put(late)
 
     def _see_void(self, invoice_id: str) -> None:
-        """Notes that Chargebee has shown a void invoice to a worker, unless the work was done before."""
+        """Notes that a worker has found the invoice void, unless an event of the invoice was done before."""
         claims = [claim_key(event) for event, one in self.facts.events.items() if one == invoice_id]
         if all(text(self.world.table.find(claim), "status") != "done" for claim in claims):
             self.facts.seen_void.add(invoice_id)
 
     def put(self, usage: Billable, *, due: bool = False) -> None:
-        """Puts a usage event, as its writer does. `due`: an invoice that is still to come covers it."""
+        """Writes a usage event, as its writer does. `due`: True if a later invoice covers the usage event."""
         self.facts.write(usage, due=due)
         self.world.table.put(item_of(usage))
 
     def regenerate(self, old: StoredInvoice) -> None:
-        """Makes a pending invoice in the place of a void one, without its charges, and delivers the event."""
+        """Makes a pending invoice that replaces `old`, without the charges of `old`, and delivers the event."""
         self.facts.regenerated.add(self._make(f"{old.id}r", old.customer_id, {}))
         self.facts.due |= {usage for usage in self.facts.written if self._is_covered(usage)}
 

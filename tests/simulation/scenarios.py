@@ -21,7 +21,7 @@ class Scenario:
     - `visibility`: the visibility timeout of a received message, which the heartbeat extends.
     - `late_billable`: when Chargebee closes an invoice, another billable event of its period is stored.
     - `renumber`: a closed invoice has another id than its draft.
-    - `poison`: Chargebee has no invoice, and SQS has a body that is no event; `extra_poison`: only the latter.
+    - `poison`: Chargebee has no invoice, and SQS has a body that is no event; `extra_poison`: SQS has such a body.
     """
 
     name: str
@@ -42,16 +42,19 @@ class Scenario:
 
 
 # With this limit, a slot is never in the future. So time does not pass between two calls, and more orders of calls lead
-# to the same state. The scenario with a low limit has slots that are apart.
+# to the same state. With a lower limit, time passes between the slots.
 UNLIMITED = 1_000_000_000
 TWICE = Scenario("one event, delivered twice", rate=UNLIMITED)
-# Without idempotency keys, two workers must not work at the same time, and no call may reach Chargebee late.
+# Without idempotency keys, two workers must not work at the same time, and no call may reach Chargebee late. These
+# faults cause neither.
 SAFE_WITHOUT_KEYS = DIES | {Fault.STALLS_AFTER, Fault.STALLS_WAITING}
-# Another event of the invoice has other keys. So a worker that stalls before its call would charge again.
+# Another event of the same invoice has other idempotency keys. So a worker that stalls before its call could charge
+# again.
 SAFE_WITH_OTHER_KEYS = frozenset(Fault) - {Fault.STALLS_BEFORE}
-# A call that reaches Chargebee late counts in another minute than its slot.
+# Late calls are left out, because a call that reaches Chargebee late counts in another minute than its slot.
 IN_TIME = SAFE_WITHOUT_KEYS | {Fault.LOST, Fault.REPEATED}
-# Each action beside the workers meets each crash point and each lost answer. With all faults, this would take hours.
+# In this scenario, the search combines each action of an actor with each crash and each lost answer. With all faults,
+# the search would take hours.
 BESIDE = Scenario("one event, delivered once", copies=1, rate=UNLIMITED, faults=DIES | {Fault.LOST})
 SCENARIOS = (
     TWICE,
@@ -66,7 +69,7 @@ SCENARIOS = (
         key_seconds=1e-6,
         visibility=300,
     ),
-    # A worker that has lost its claim receives the third copy, while the other worker processes the second one.
+    # A worker that has lost its claim receives the third copy, while the other worker processes the second copy.
     Scenario(
         "three deliveries, no heartbeat",
         copies=3,
