@@ -19,7 +19,7 @@ from tests.simulation.steps import Kind, Step, Violation
 
 
 class Bound(NamedTuple):
-    """At most this number of preemptions, of faults and of actions in each run."""
+    """The maximum numbers of preemptions, faults and actions in each run."""
 
     preemptions: int
     faults: int = 1
@@ -36,7 +36,11 @@ class Failure(NamedTuple):
 
 
 class Deferred(NamedTuple):
-    """The choices that lead to a fault. `label`: the process, the call's number and the fault. `left`: preemptions."""
+    """A fault to explore later. `choices` lead to the fault.
+
+    `label`: the process, the number of the call, and the fault. `left`: how many preemptions are left. `state`,
+    `identity`: the state and the step.
+    """
 
     label: tuple[str, int, Fault]
     left: int
@@ -51,7 +55,8 @@ class Found:
     """The numbers and the violations of a search.
 
     `schedules`: complete schedules within the bound; `runs`: executed runs, most of which end in a known state;
-    `states`: different states with a choice; `crash_points`: how many states each fault of each call has hit.
+    `states`: different states in which there is a choice; `crash_points`: how many states each fault of each call has
+    hit.
     """
 
     schedules: int = 0
@@ -80,9 +85,9 @@ class _Node:
 
 
 class Search:
-    """A depth-first search below the choices `prefix`, which adds to `graph`.
+    """A depth-first search of all runs that begin with the choices `prefix`. The search adds its states to `graph`.
 
-    If `deferred` is a list, the search explores no fault, but adds the choices that lead to each first fault.
+    If `deferred` is a list, the search does not explore faults. Instead, it adds each possible first fault to the list.
     """
 
     def __init__(
@@ -103,7 +108,7 @@ class Search:
         self.found = Found()
 
     def run(self) -> Found:
-        """Explores all runs, until `most_failures` of them have failed."""
+        """Explores all runs, but ends after `most_failures` failed runs."""
         while True:
             self.run_once()
             if len(self.found.failures) >= self._most_failures or not self._advance():
@@ -171,7 +176,7 @@ class Search:
         self._reach(Position(END, "", 0))
 
     def _reach(self, position: Position) -> None:
-        """Adds the transition to a position."""
+        """Adds the transition to the position to the graph."""
         if self._path:
             assert self._step is not None
             self._graph.add(self._path[-1].position.state, self._step, position)
@@ -179,7 +184,7 @@ class Search:
             self.first = position
 
     def _enter(self, position: Position, steps: list[Step]) -> bool:
-        """Adds a choice to the path, unless the search has explored its state."""
+        """Adds a choice to the path and returns True, or returns False if the search has explored the state."""
         if not self._graph.enter(position, steps):
             return False
         self.found.states.add(position.state)
@@ -200,7 +205,7 @@ class Search:
 
 
 def _steps(run: Run, preemptions: int, faults: int, actions: int) -> list[Step]:
-    """Returns the next steps. Those with a fault come last."""
+    """Returns the next steps. Steps with a fault come last."""
     over = run.is_over()
     steps = [Step(Kind.END)] if over else run.world.steps(preemptions, faults)
     if not actions:
@@ -210,7 +215,7 @@ def _steps(run: Run, preemptions: int, faults: int, actions: int) -> list[Step]:
 
 
 def replay(scenario: Scenario, bound: Bound, choices: Sequence[int]) -> Failure | None:
-    """Repeats a run with these choices, and then the first ones. Returns the failure, or None."""
+    """Repeats the run that makes `choices`, and then always the first choice. Returns the failure, or None."""
     search = Search(scenario, bound, Graph(), choices)
     search.run_once()
     return search.found.failures[0] if search.found.failures else None

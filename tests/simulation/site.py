@@ -102,7 +102,7 @@ class MemorySite:
             raise
 
     def key(self) -> object:
-        """Returns everything that later answers depend on."""
+        """Returns everything on which later answers depend."""
         return self.invoices(), sorted(self._until.items()), list(self.limit._taken), sorted(self.locked.items())
 
     def _perform(self, request: Request) -> bytes:
@@ -140,7 +140,7 @@ class MemorySite:
                 self.on_void(one.id)
 
     def _seen(self, request: Request, body: bytes) -> object:
-        """Returns what identifies the content of an answer."""
+        """Returns a value that identifies the content of an answer."""
         match request.operation:
             case "list_subscriptions":
                 return body

@@ -17,7 +17,7 @@ class Violation(AssertionError):
 class Kind(Enum):
     """The kinds of steps: perform a call, wake a stalled process, let a late call arrive, or let time pass.
 
-    ACT: an actor acts; END: no actor acts any more, after every message has ended.
+    ACT: an actor acts. END: every message has ended, and the run ends without another action.
     """
 
     CALL = auto()
@@ -52,7 +52,7 @@ class Step(NamedTuple):
 
 
 class Returning(NamedTuple):
-    """A stalled process, or a late call of `process`, and the times between which it returns."""
+    """A stalled process, or a late call of `process`. It returns between the times `since` and `until`."""
 
     process: Process
     call: Call | None

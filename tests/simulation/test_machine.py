@@ -4,5 +4,5 @@ from tests.simulation.machine import search_randomly
 
 
 def test_random_runs_end_well() -> None:
-    """When the faults stop, each charge is made once and every message has ended. Other seeds: --random and --seed."""
+    """When no more faults happen, each charge is made once and every message ends. --random --seed draw others."""
     search_randomly(60, 1)

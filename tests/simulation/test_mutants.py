@@ -26,7 +26,7 @@ def test_a_planted_fault_is_found() -> None:
 
 
 def test_a_search_without_an_end_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a fault, the code may run for ever. The search for the other faults would wait as long."""
+    """If a fault makes the code run for ever, an error names the fault, so that other hunts do not wait for ever."""
     monkeypatch.setattr(hunt, "PATIENCE", 0.0)
     with pytest.raises(TimeoutError, match=MUTANTS[0].name):
         list(hunt_all(MUTANTS[:1], 1))

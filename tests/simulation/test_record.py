@@ -1,4 +1,4 @@
-"""Tables of the simulation, from its output to docs/simulation and the sums of docs/simulation.md."""
+"""The simulation's tables: read from its output, stored in docs/simulation, and summed up in docs/simulation.md."""
 
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_was_printed_is_kept(folder: Path) -> None:
-    """All rows of the output are kept, and the sums leave out the row that has them already."""
+    """The table keeps all rows of the output. The sums leave out the row that already contains sums."""
     record.write("schedules", [row | {"commit": "abcdef0"} for row in record.rows(SEARCHED.splitlines())])
     assert [row["scenario"] for row in record.read("schedules")] == [
         "poison",
@@ -55,13 +55,13 @@ def test_what_was_printed_is_kept(folder: Path) -> None:
 
 
 def test_a_mutant_that_survives_is_not_found(folder: Path) -> None:
-    """The sentence counts the planted faults and those that were found."""
+    """The sentence counts the planted faults, and the faults that were found."""
     record.write("mutants", [row | {"commit": "abcdef0"} for row in record.rows(MUTANTS.splitlines())])
     assert record.hunted().startswith(f"Found on `abcdef0`: 1 of 1 of the worker, 1 of 2 of {PATH}, ")
 
 
 def test_no_table_replaces_nothing() -> None:
-    """The output of a command that failed is refused."""
+    """`rows` rejects the output of a command that has failed."""
     with pytest.raises(ValueError, match="no table"):
         record.rows(["Error: No such option", "| scenario | runs |", "|---|---:|"])
 

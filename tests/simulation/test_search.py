@@ -16,7 +16,7 @@ def test_a_single_preemption_breaks_no_invariant(scenario: Scenario) -> None:
 
 
 def test_no_fault_of_any_call_breaks_an_invariant() -> None:
-    """Each kind of fault hits each call of both workers that it can hit, with one fault in each run."""
+    """Each run has one fault. Over all runs, each kind of fault hits each call that it can hit."""
     found, _ = explore(TWICE, Bound(0, 1))
     assert found.failures == []
     assert {fault for _, _, fault in found.crash_points} == {fault.value for fault in TWICE.faults}
@@ -24,7 +24,7 @@ def test_no_fault_of_any_call_breaks_an_invariant() -> None:
 
 @pytest.mark.parametrize("name", ["one event, delivered twice", "poison"])
 def test_no_action_beside_the_workers_breaks_an_invariant(name: str) -> None:
-    """Each action of each actor at each point, once, without a fault or a preemption."""
+    """In each run, one actor acts once, between any two calls, without a fault or a preemption."""
     [scenario] = [one for one in SCENARIOS if one.name == name]
     found, _ = explore(scenario, Bound(0, 0, 1))
     assert found.failures == []

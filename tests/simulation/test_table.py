@@ -85,8 +85,9 @@ def conditions(draw: st.DrawFn, depth: int = 2) -> str:
 
 
 CHANGES = ("SET #a = :s", "SET #a = :low, #b = :s", "REMOVE #a")
-# The embedded DynamoDB answers 500 if an operand is no number, and calculates before it compares in a transaction. So
-# the condition requires numbers, as the rate limit's does, and transactions calculate nothing, as in production.
+# The embedded DynamoDB answers 500 if an operand is not a number. In a transaction, it calculates before it checks the
+# condition. So these conditions require numbers, like the condition of the rate limit, and transactions calculate
+# nothing, as in production.
 NUMBERS = "attribute_type(#a, :number) AND attribute_type(#b, :number)"
 CALCULATED = ("SET #b = #b + :n", "SET #b = :n ADD #a :n", "SET #a = #b - :n")
 
@@ -186,7 +187,7 @@ class Both:
 
 
 def _answer(table: Any, operation: str, parameters: dict[str, Any]) -> Any:
-    """Returns the answer or the error in a form that two implementations share: without texts and metadata."""
+    """Returns the answer or the error without texts and metadata, in which the two implementations may differ."""
     try:
         answer = getattr(table, operation)(**parameters)
     except ClientError as error:

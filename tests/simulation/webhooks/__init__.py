@@ -1,1 +1,1 @@
-"""The webhook's path in virtual time: protocol, second door, group commit and lean client, against a model of SQS."""
+"""The webhook's path in virtual time: server, handler, group commit and lean client, with a model of SQS."""

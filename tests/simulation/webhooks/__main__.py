@@ -41,7 +41,7 @@ def main(faults: int, specials: int) -> None:
 
 
 def _bounds(faults: int, specials: int) -> list[Bound]:
-    """Returns the bounds. Three webhooks and long-lived connections get no fault, because the search would be long."""
+    """Returns the bounds. Three webhooks on long-lived connections get no fault, because the search would be long."""
     long_lived = [Bound(2, faults, specials, webhooks=2, long_lived=True), Bound(2, 0, specials, long_lived=True)]
     full = Bound(1, faults, specials, full=True)
     return [Bound(1, faults, specials), full, Bound(2, faults, specials), *long_lived]

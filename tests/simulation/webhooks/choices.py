@@ -13,7 +13,7 @@ PAUSE = 6.0
 
 
 class Step(NamedTuple):
-    """`what` and `subject` describe the step. `special`, `fault`: what the step costs of each of the two bounds."""
+    """A step. `what` and `subject` describe it. `special`, `fault`: whether it counts as a special event or a fault."""
 
     what: str
     subject: int
@@ -26,7 +26,7 @@ class Step(NamedTuple):
 
 
 def steps(run: PathRun) -> list[Step]:
-    """Returns the next steps. The first one is the usual one."""
+    """Returns the next steps. The first step is the usual step."""
     found = [*_answers(run), *_arrivals(run), *_of_senders(run)]
     if any(sender.waits for sender in run.senders):
         if not run.stopped:
@@ -67,7 +67,7 @@ def _arrivals(run: PathRun) -> Iterator[Step]:
 
 def _of_senders(run: PathRun) -> Iterator[Step]:
     for number, sender in enumerate(run.senders):
-        slow = bool(sender.parts)  # which has cost a special
+        slow = bool(sender.parts)  # the sender's first part was a special event
         if slow and sender.waits:
             yield Step("sends the rest", number, partial(_send_rest, run, sender))
             if run.bound.long_lived and not (run.loop.within_iteration or run.sqs.calls or run.sqs.rests):
@@ -94,7 +94,7 @@ def _arrive(run: PathRun, sender: Sender | None, *, webhooks: int = 1, missing: 
 
 
 def _send_rest(run: PathRun, sender: Sender) -> None:
-    """Sends each part in a segment of its own."""
+    """Sends each remaining part in a separate segment."""
     run.do(*[sender.take() for _ in list(sender.parts)])
 
 

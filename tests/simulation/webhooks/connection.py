@@ -47,10 +47,10 @@ class Connection(asyncio.Transport):
             self._end(ConnectionResetError())
         return failed
 
-    # The rest is what the protocol calls.
+    # The protocol calls the following methods.
 
     def close(self) -> None:
-        """Ends the connection, unless the client leaves an answer unread."""
+        """Ends the connection, unless the client does not read."""
         if self.reads:
             self._end(None)
         self._closing = True

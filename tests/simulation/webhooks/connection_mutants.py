@@ -1,4 +1,4 @@
-"""Faults that are planted in the way in which the server serves a connection, one at a time."""
+"""Faults that are planted, one at a time, in the code with which the server serves a connection."""
 
 from tests.simulation.mutants import PATH, Mutant
 

@@ -1,4 +1,4 @@
-"""What must hold in each run of the webhook's path."""
+"""The invariants of each run of the webhook's path."""
 
 import math
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.simulation.webhooks.sender import Sender
     from tests.simulation.webhooks.webhook import Webhook
 
-# Seconds for a complete webhook, and for its body.
+# Seconds until a complete webhook must have its answer, and until a body must be complete.
 DEADLINE, BODY_TIMEOUT = 10.0, 10.0
 # A timer fires at its time, or this number of seconds later.
 LATEST = 0.001
@@ -19,7 +19,7 @@ OK, TIMEOUT = 200, 408
 
 
 def check_answer(run: "PathRun", webhook: "Webhook | None", answer: bytes) -> None:
-    """Checks an answer when the service writes it. `webhook`: the first one of the connection without an answer."""
+    """Checks an answer when the service writes it. `webhook`: the connection's first unanswered one."""
     if webhook is None:
         run.fail("a webhook is answered twice")
         return
@@ -40,7 +40,7 @@ def check_answer(run: "PathRun", webhook: "Webhook | None", answer: bytes) -> No
 
 
 def check_deadline(run: "PathRun", webhook: "Webhook") -> None:
-    """Checks that an incomplete body is answered in time: time passes only until `next_time`."""
+    """Checks that an incomplete body has a deadline: the next timer must not be later than this deadline."""
     next_at = webhook.next_at
     if webhook.waits and webhook.complete_at is None and next_at is not None and not run.loop.within_iteration:
         until = next_at + BODY_TIMEOUT + SWEEP_SECONDS + LATEST
@@ -49,13 +49,13 @@ def check_deadline(run: "PathRun", webhook: "Webhook") -> None:
 
 
 def check_lost(run: "PathRun", sender: "Sender") -> None:
-    """Checks that nothing keeps the protocol of a connection that has ended."""
+    """Checks that the process does not keep a connection that has ended."""
     if sender.ended and sender.protocol in run.connections and not run.loop.within_iteration:
         run.fail("a connection has ended, and the process keeps it")
 
 
 def check_ended(run: "PathRun", senders: "list[Sender]") -> None:
-    """Raises Violation unless the connections have ended, and nothing is stored about connections that have ended."""
+    """Raises Violation if one of `senders` is connected, or if the process still stores an ended connection."""
     if not all(sender.ended for sender in senders):
         raise Violation("a connection stays open beyond its deadline")
     stored = {*run.limits._deadlines, *run.limits._half_closed, *run.limits.received.large}
@@ -64,7 +64,7 @@ def check_ended(run: "PathRun", senders: "list[Sender]") -> None:
 
 
 def check_end(run: "PathRun", *, closed: bool) -> None:
-    """Raises Violation unless every webhook has its answer, and every counter is 0."""
+    """Raises Violation if a webhook has no answer, or if a counter is not 0."""
     counters = run.admission.in_flight, run.admission.buffered_bytes, len(run.handler.open)
     if counters != (0, 0, 0) or not closed:
         raise Violation(f"webhooks, bytes and exchanges in flight at the end: {counters}")

@@ -52,8 +52,8 @@ class _Loop(VirtualLoop):
 class PathRun:
     """A new process with the server's connections, group commit and the lean client, and an empty SQS.
 
-    `bound`: with one slot, two webhooks share the second call.
-    `undisturbed`: nothing has happened that entitles the service to answer 503.
+    `bound`: with one slot, two webhooks share the second call. `undisturbed`: True until something happens after which
+    the service may answer 503.
     """
 
     def __init__(self, bound: Bound) -> None:
@@ -86,7 +86,7 @@ class PathRun:
         return Connection(self.handler, self.limits, self.connections)
 
     def do(self, *actions: Callable[[], object], settle: bool = True) -> None:
-        """Runs the actions in one iteration of the loop. Without `settle`, the next actions share the iteration."""
+        """Runs the actions in one iteration of the loop. If `settle` is False, the next actions share it."""
         for action in actions:
             self.loop.call_soon(action)
         if settle:
@@ -94,7 +94,7 @@ class PathRun:
 
     @property
     def next_time(self) -> float | None:
-        """The time of the next timer, or None. The sweep of deadlines counts only if one of them is due."""
+        """The time of the next timer, or None. The regular check of deadlines counts only if a deadline is due."""
         sweep = self.limits._sweeping
         stored = (*self.limits._deadlines.values(), *self.limits._body_deadlines.values())
         late = min((until - sweep.when() for until in stored), default=math.inf)
@@ -104,7 +104,7 @@ class PathRun:
         return None if found == math.inf else found
 
     def pass_time(self, until: float) -> None:
-        """Lets time pass, and the timers fire that are due by then."""
+        """Lets time pass until `until`, and fires the timers that are due."""
         while (timer := self.loop.next_timer()) is not None and timer <= until + RESOLUTION:
             self.now = max(self.now, timer)
             self.loop.settle()
@@ -120,9 +120,9 @@ class PathRun:
             raise Violation(self.failure)
 
     def end(self) -> None:
-        """Stops the process. Raises Violation unless every webhook has its answer, and every counter is 0.
+        """Stops the process, and then lets the deadlines of the connections pass.
 
-        Then lets the deadlines of the connections pass.
+        Raises Violation if a webhook has no answer, if a counter is not 0, or if a connection stays open.
         """
         self.undisturbed = self.undisturbed and not any(webhook.waits for webhook in self.webhooks)
         self.do(*(connection.stop_waiting for connection in list(self.connections)))
@@ -135,7 +135,7 @@ class PathRun:
         self._outlast()
 
     def _outlast(self) -> None:
-        """Raises Violation unless each connection ends at its deadline, although no sender sends or reads any more."""
+        """Checks that each connection ends at its deadline, even if the sender is inactive. Raises Violation."""
         for sender in self.senders:
             sender.reads = False
         closing = [sender for sender in self.senders if sender.is_closing() or sender.parts]
