@@ -1,4 +1,4 @@
-"""The composition root of a simulated worker, and what a simulated worker waits for."""
+"""Builds a simulated worker, and defines its time-outs and the length of a stall."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from tests.simulation.site import SiteSession
 
 SOURCE, DEAD = "invoices", "dead-letters"
 LEASE, CALL_TIMEOUT = 30.0, 10.0
-# A process that stalls is away for longer than its lease, with the allowed difference of the clocks.
+# Seconds for which a process stalls: longer than its lease plus the allowed difference of the clocks.
 STALL = LEASE * (1 + 1 / 12) + 1
 
 
@@ -30,7 +30,7 @@ def middle(low: float, high: float) -> float:
 
 
 async def work(process: Process, scenario: Scenario) -> None:
-    """Runs a worker: production code on the world's clients."""
+    """Runs the production code of the worker with simulated clients."""
     world = process.world
     client = process.client(world.sqs, QUEUE_DEADLINE)
     queues = [ConsumedQueue(client, QueueAddress(name, None), QUEUE_DEADLINE, unobserved) for name in (SOURCE, DEAD)]

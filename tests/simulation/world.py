@@ -21,7 +21,7 @@ NEAR = 2.0
 
 
 class World:
-    """`stall`: the shortest time in seconds for which a stalled process is away. `kinds`: the possible faults."""
+    """The world. `stall`: the shortest time in seconds for which a process stalls. `kinds`: the possible faults."""
 
     def __init__(self, stall: float, call_timeout: float, kinds: Iterable[Fault]) -> None:
         self.kinds = sorted(kinds)
@@ -43,7 +43,7 @@ class World:
         return EPOCH + self.now
 
     def fail(self, what: str) -> None:
-        """Notes an error that no step can raise. The next `check` raises Violation."""
+        """Stores an error that cannot be raised here, for example in a callback. The next `check` raises Violation."""
         self.failure = self.failure or what
 
     def has_message(self, queue: str) -> bool:
@@ -101,7 +101,7 @@ class World:
             raise Violation(self.failure)
 
     def digest(self, *more: object) -> bytes:
-        """Returns a hash of `more` and of everything that the future depends on, except for the last process."""
+        """Returns a hash of `more` and everything on which the next steps depend, except for the last process."""
         returning = [
             (one.process.name, one.call and one.call.number, one.fault, one.since, one.until)
             for one in self.stalled + self.late
@@ -118,7 +118,7 @@ class World:
         return blake2b(repr(state).encode(), digest_size=12).digest()
 
     def end(self) -> None:
-        """Ends all processes. Nothing of what they do meanwhile counts."""
+        """Ends all processes. The calls that they make while they end fail."""
         self.closed = True
         for process in self.processes:
             process.end()
@@ -175,7 +175,7 @@ class World:
                     raise Violation(f"{process.name} waits for {call.operation} beyond the deadline")
 
     def _end_polls(self, process: Process) -> None:
-        """Answers the polls that have found no message. No other process notices that, so the order does not matter."""
+        """Answers the polls that have found no message. Only this process notices, so the order does not matter."""
         for call in list(process.pending):
             if call.poll_ends is not None and call.poll_ends <= self.now + RESOLUTION and not call.has_message():
                 process.pending.remove(call)
@@ -183,7 +183,7 @@ class World:
 
 
 def _leaves(step: Step, last: Process | None) -> bool:
-    """Returns whether the step is not one of the process that made the last step."""
+    """Returns whether the step belongs to another process than `last`, or to a process or call that returns."""
     return step.process is not last or step.kind in (Kind.WAKE, Kind.ARRIVE)
 
 

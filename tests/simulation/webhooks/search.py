@@ -39,7 +39,7 @@ def search(bound: Bound, show: Callable[[Found], None] = lambda _: None) -> Foun
 
 def _search(bound: Bound, show: Callable[[Found], None], errors: list[str]) -> Found:
     found = Found()
-    path: list[tuple[int, int]] = []  # for each choice, the number of options and the chosen one
+    path: list[tuple[int, int]] = []  # for each choice, the number of options and the chosen option
     while True:
         found.runs += 1
         trace: list[str] = []
@@ -64,7 +64,7 @@ def _search(bound: Bound, show: Callable[[Found], None], errors: list[str]) -> F
 
 
 def _follow(run: PathRun, bound: Bound, path: list[tuple[int, int]], trace: list[str]) -> None:
-    """Takes the chosen steps, then the first ones, to the end of the run."""
+    """Takes the steps that `path` has chosen, and then always the first step, until the run ends."""
     faults, specials = bound.faults, bound.specials
     depth = 0
     while options := [one for one in steps(run) if one.fault <= faults and one.special <= specials]:

@@ -1,4 +1,4 @@
-"""The sender of webhooks, and what it knows about their answers."""
+"""The sender of webhooks, and what the sender knows about the answers."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Sender(Connection):
-    """Sends webhooks over one connection. `webhooks`: those that the sender has begun to send.
+    """Sends webhooks over one connection. `webhooks`: the webhooks that the sender has begun to send.
 
     `parts`: the parts of the newest webhook that the sender has not sent.
     """
@@ -24,7 +24,7 @@ class Sender(Connection):
         super().__init__(run.connect(), run.loop)
 
     def add(self, body: bytes, missing: int = 0) -> Webhook:
-        """Adds a webhook, of whose body `missing` bytes come later in two parts."""
+        """Adds a webhook. The last `missing` bytes of its body are sent later, in two parts."""
         webhook = Webhook(body, self._run.now if self._next is None else None)
         self.webhooks.append(webhook)
         self.parts += webhook.parts(missing)
@@ -66,7 +66,7 @@ class Sender(Connection):
 
     @property
     def _next(self) -> Webhook | None:
-        """The webhook that the next answer is for."""
+        """The webhook that gets the next answer."""
         return next((webhook for webhook in self.webhooks if not webhook.answered), None)
 
     @property
@@ -79,7 +79,9 @@ class Sender(Connection):
             return  # over ASGI, the last part of an answer is empty
         webhook = self._next
         if self.ended and not (webhook and webhook.has_left):
-            return  # a real transport drops what is written after its end; after a departure, a write is a fault
+            # A real transport drops bytes that are written after its end. But if the sender has left, a write is a
+            # fault.
+            return
         check_answer(self._run, webhook, data)
         if webhook is not None:
             self._read_answer(webhook, closes=b"connection: close" in bytes(data).lower())

@@ -9,7 +9,7 @@ import orjson
 
 
 class Answer(StrEnum):
-    """Names what SQS does with a call. The value completes the sentence `SQS …`."""
+    """What SQS does with a call. The value completes the sentence `SQS …`."""
 
     TAKES = "takes the messages"
     TAKES_IN_PARTS = "takes the messages, and sends its answer in two parts"
@@ -31,7 +31,7 @@ class Call:
 
 
 class ModelSqs:
-    """`queue`: the bodies of the messages. `calls`: those without an answer. `rests`: second parts of answers."""
+    """SQS. `queue`: the messages' bodies. `calls`: the unanswered calls. `rests`: unsent halves of answers."""
 
     def __init__(self) -> None:
         self.queue: list[str] = []

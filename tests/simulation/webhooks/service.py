@@ -10,7 +10,7 @@ from app.sqs.lean_calls import ATTEMPTS
 from app.sqs.queue import QueueAddress, SendLimits
 from app.sqs.signing import Credentials
 
-# With a shorter `head_timeout` than `body_timeout`, the search notices a deadline of the head that stays.
+# `head_timeout` is shorter than `body_timeout`, so that the search notices if the deadline of a head stays too long.
 SETTINGS = WebSettings.model_validate(
     {"release": NEWEST, "basic_auth_username": "user", "basic_auth_password": "password", "head_timeout": 5}
 )
@@ -19,8 +19,8 @@ SETTINGS = WebSettings.model_validate(
 def lean(limits: SendLimits) -> LeanQueue:
     """Returns the real client, which knows its credentials and the queue's URL already.
 
-    An attempt may take as long as the message's deadline. Otherwise, the end of each attempt would be a fault of its
-    own, and no deadline would be reached within the bound.
+    An attempt may take as long as the message's deadline. Otherwise, the end of each attempt would count as a fault,
+    and no run would reach a deadline within the bound.
     """
     limits = limits._replace(deadline=ATTEMPTS * limits.deadline)
     account: Any = SimpleNamespace(endpoint=urlsplit("http://sqs.local"), tls=None, region="eu-central-1")

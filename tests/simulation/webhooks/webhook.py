@@ -9,9 +9,9 @@ HEAD = (
 class Webhook:
     """A request of a connection, and what its sender knows about it.
 
-    `next_at`: when the webhook has become the next one of its connection to get an answer. `complete_at`: when the last
-    byte has arrived. `has_left`: the sender waits for no answer, because it has disconnected, has stopped sending
-    within the body, or has read `Connection: close` in the answer before.
+    `next_at`: when all earlier webhooks of the connection had their answers, so that this webhook is the next.
+    `complete_at`: when the last byte of the webhook arrived. `has_left`: the sender waits for no answer, because it has
+    disconnected, has stopped sending within the body, or has read `Connection: close` in the previous answer.
     """
 
     def __init__(self, body: bytes, next_at: float | None) -> None:
