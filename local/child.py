@@ -74,7 +74,7 @@ def start(module: str, arguments: list[str], failure: str, patience: float = 0.0
     """Runs the stand-in `module` until the `with` block ends.
 
     The block begins when the stand-in is ready and has printed a line of JSON. Raises ConfigurationError with the text
-    `failure` if the stand-in ends before it has printed the line, or does not print one in time.
+    `failure` if the stand-in ends before it has printed the line, or does not print the line in time.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     with child_process([module, *arguments], kept, patience, subprocess.PIPE) as process:

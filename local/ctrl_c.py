@@ -34,7 +34,7 @@ def _ignore(number: int, frame: FrameType | None) -> None:
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Runs `main` like `asyncio.run`. The first Ctrl-C cancels `main`; further ones are ignored until it ends.
+    """Runs `main` like `asyncio.run`. The first Ctrl-C cancels `main`. Until `main` ends, later Ctrl-Cs have no effect.
 
     At the second Ctrl-C, `asyncio.run` raises KeyboardInterrupt inside the callback that happens to run. If this
     callback belongs to a TaskGroup, the group waits forever for a task that has ended. Raises KeyboardInterrupt after

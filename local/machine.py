@@ -90,7 +90,8 @@ class Watch:
 def _now() -> tuple[float, float, float, float]:
     """Returns the time in seconds, and three amounts of CPU seconds used so far.
 
-    The amounts are those of all processes, of this process with its descendants, and of the hypervisor (steal time).
+    The amounts are the CPU seconds of all processes, of this process with its descendants, and of the hypervisor (steal
+    time).
     """
     times = psutil.cpu_times()
     total = times.user + times.system + sum(_seconds(times, name) for name in ("nice", "irq", "softirq"))

@@ -53,8 +53,8 @@ def pending(bodies: Iterable[bytes]) -> Iterator[dict[str, Any]]:
 def charges(event: dict[str, Any]) -> list[SeededBillable]:
     """Returns one to three billable events in the terms of the event's invoice. The result depends only on `event`.
 
-    The terms cover all line items, including those that the webhook does not contain (see `more_line_items`). Returns
-    none if the invoice renews no subscription, because the worker leaves such an invoice pending.
+    The terms cover all line items, including line items that the webhook does not contain (see `more_line_items`).
+    Returns none if the invoice renews no subscription, because the worker leaves such an invoice pending.
     """
     invoice, digest = event["content"]["invoice"], hashlib.sha256(event["id"].encode()).digest()
     found = terms(invoice, [*invoice.get("line_items", []), *more_line_items(event)]) if invoice["recurring"] else {}

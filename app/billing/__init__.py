@@ -17,10 +17,12 @@ access.py      the table and the site, from settings  README.md             the 
 usage      billable events, which another service writes into the table. An invoice *has* the usage that is reserved for
            it or billed on it: its *own* usage. A *charge item* stores what becomes of a usage item
 set aside  impossible to charge; the charge item has the reason
+gone       unknown to Chargebee, for example because a person has deleted the invoice
 attempt    one try to do the work of an event
 claim      an event's item in the table: which attempt works on the event, or how the work ended
 lease      a renewable time in which only one attempt may work on an event and its invoice
 verdict    an error that no retry repairs; with a *binding* verdict, each later attempt ends as well
+slot       a time at which one worker may make one call to Chargebee, so that all workers keep the rate limit
 draft      a pending invoice, which gets another id (`closed_as`) when Chargebee closes it
 term       a period for which a subscription is billed; in term.py, the time of a lease
 """

@@ -137,7 +137,7 @@ def processed(invoice_id: str, owner: str, version: int | None, *, expires: int)
 
 
 def invoice_released(invoice_id: str, owner: str) -> Update:
-    """Returns the update that ends the lease on an invoice, and stores no processed version."""
+    """Returns the update that ends the lease on an invoice. Unlike `processed`, it stores no version."""
     return Update(invoice_key(invoice_id), ENDED, OWNED, ended=0, owner=owner)
 
 

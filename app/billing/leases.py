@@ -96,7 +96,7 @@ class Lease(Term):
     async def finish(self, outcome: str, version: int | None = None, updates: Sequence[Update] = ()) -> None:
         """Marks the event as done, ends the lease, and writes `updates` to other items.
 
-        If there are too many updates for one transaction (TRANSACTION), earlier transactions write the first ones.
+        If there are too many updates for one transaction (TRANSACTION), earlier transactions write the first updates.
         Raises ClaimedElsewhere, TableUnavailable, Unprocessable.
         """
         last = [claims.done(self.event_id, self.token, outcome, expires=expires())]
@@ -108,7 +108,7 @@ class Lease(Term):
         """Writes `updates`, ends the lease, and stores `verdict`, with which each later attempt ends.
 
         `closed_as`: the id that Chargebee gave the invoice when it was closed. If there are too many updates for one
-        transaction, earlier transactions write the first ones. The last update and the verdict are in the same
+        transaction, earlier transactions write the first updates. The last update and the verdict are in the same
         transaction. So if this attempt ends before that transaction, the next attempt still finds the verdict's cause.
 
         Raises ClaimedElsewhere, TableUnavailable, Unprocessable.

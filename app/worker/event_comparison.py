@@ -1,4 +1,4 @@
-"""Compares Chargebee's events with the processed events, and enqueues the missing ones.
+"""Compares Chargebee's events with the processed events, and enqueues the missing events.
 
 `python -m app reconcile` recovers lost events in this way. An event is lost if the service rejected its webhook until
 Chargebee gave up (after 3 days 7 hours). It is also lost if the queue's retention period ended before a worker

@@ -42,7 +42,7 @@ class WorkerLimits(NamedTuple):
 
 
 class Worker:
-    """Receives messages and processes those of the `wanted` event types. Needs a running event loop.
+    """Receives messages, and processes the messages whose event type is in `wanted`. Needs a running event loop.
 
     `queues`: the queue, and its dead-letter queue.
     """

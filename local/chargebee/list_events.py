@@ -58,8 +58,9 @@ class Events:
     def page(self, params: Mapping[str, str]) -> bytes:
         """Returns a page of the events that match the filters in `params`, as Chargebee's API does.
 
-        The page is `{"list": [{"event": …}, …], "next_offset": …}`; the last page has no `next_offset`. The newest
-        event is the first one, unless `params` contain `sort_by[asc]`.
+        The page is `{"list": [{"event": …}, …], "next_offset":
+        …}`; the last page has no `next_offset`. The newest event comes first. With `sort_by[asc]` in `params`, the
+        oldest event comes first.
         """
         limit = number(params, "limit", 1, 100, 10)
         tests = [_test(name, params) for name in params if name not in _OTHERS]

@@ -77,7 +77,10 @@ def page(found: Sequence[Resource], params: Mapping[str, str], shown: Callable[[
 
 
 def matches(name: str, operator: str, params: Mapping[str, str]) -> Callable[[str], bool]:
-    """Returns a function that tests a text with the filter `name`, such as `status[in]`. `operator`: here, `in`."""
+    """Returns a function that tests a text with the filter `name`, such as `status[in]`.
+
+    `operator`: the operator in `name`, such as `in`. Raises ApiError if the operator is not supported.
+    """
     values = frozenset(several(params, name) if operator in {"in", "not_in"} else [params[name]])
     if operator in {"is", "in"}:
         return lambda text: text in values

@@ -10,7 +10,7 @@ Bar = Callable[[int], None]
 class Output(NamedTuple):
     """The functions with which a demo prints: `say` prints a result, and `note` prints what the demo does next.
 
-    `bar(label, steps)` shows a progress bar inside its context. The context's value is a function that moves the bar
+    `bar(label, steps)` shows a progress bar until the `with` block ends. It yields a function that moves the bar
     forward by a number of steps.
     """
 

@@ -25,7 +25,7 @@ class SenderTimes:
         self._counts[bisect_left(_BOUNDS, seconds)] += 1
 
     def recent(self) -> Milliseconds:
-        """Returns the median and the 99th percentile since the call before the previous one, or an empty dict.
+        """Returns the median and the 99th percentile since the second-last call of this method, or an empty dict.
 
         The page calls this method every half second, so the numbers cover the last second.
         """

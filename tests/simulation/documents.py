@@ -33,7 +33,7 @@ class Expected:
 
 
 def event_of(event: str, expected: Expected, version: int) -> dict[str, Any]:
-    """Returns the body of a pending_invoice_created. Its two lines cover the period together."""
+    """Returns the body of a pending_invoice_created. Only both of its lines together cover the whole period."""
     line = {"unit_amount": 100, "is_taxed": False, "description": "Plan"}
     plan = {"id": f"li_{expected.invoice_id}", "date_from": START, "date_to": END - 1}
     addon = {"id": f"li_{expected.invoice_id}_addon", "date_from": START + 1, "date_to": END}

@@ -17,7 +17,7 @@ LATER = 10**11
 
 
 class Money:
-    """Checks the money of one run. `dead`: the dead-letter queue."""
+    """Checks the customers' charges in one run. `dead`: the dead-letter queue."""
 
     def __init__(self, world: World, facts: Facts, dead: MemoryQueue, charged: Charged) -> None:
         self._world, self._facts, self._dead, self._charged = world, facts, dead, charged

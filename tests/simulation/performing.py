@@ -32,7 +32,7 @@ def perform(world: "World", call: Call, fault: Fault | None) -> None:
 
 
 def _strike(world: "World", call: Call, fault: Fault, outcome: object) -> None:
-    """Applies a fault because of which the process does not get the answer now."""
+    """Applies a fault that delays the answer, or withholds the answer from the process."""
     process = call.process
     match fault:
         case Fault.DIES_BEFORE | Fault.DIES_AFTER:

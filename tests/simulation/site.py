@@ -75,7 +75,7 @@ class MemorySite:
     ) -> None:
         self.site = Site()
         self.limit = RateLimit(rate)
-        self.locked: dict[str, str | None] = {}  # the idempotency key of the call that is at work, by invoice
+        self.locked: dict[str, str | None] = {}  # by invoice, the idempotency key of the late call that locks it
         self._keys = IdempotencyKeys()
         self._until: dict[str, float] = {}
         self.on_void: Callable[[str], None] = lambda _: None  # receives the id of a void invoice in an answer

@@ -94,7 +94,7 @@ CALCULATED = ("SET #b = #b + :n", "SET #b = :n ADD #a :n", "SET #a = #b - :n")
 
 @st.composite
 def updates(draw: st.DrawFn, calculated: bool = False) -> Update:
-    """An update with any condition, and one of the changes."""
+    """An update with any condition, and a change of CHANGES, or of CALCULATED if `calculated` is True."""
     low = draw(st.integers(-2, 3))
     values: dict[str, Any] = {
         "s": draw(st.sampled_from(["a", "ab", "b"])),

@@ -99,7 +99,7 @@ class Series:
 
 
 class Histogram:
-    """A histogram. `bounds`: the upper bounds of the buckets. One more bucket, the last one, has no upper bound."""
+    """A histogram. `bounds`: the upper bounds of the buckets. A further bucket, the last, has no upper bound."""
 
     def __init__(self, name: str, unit: str, text: str, bounds: tuple[float, ...], labels: tuple[str, ...] = ()):
         self.description = Description("histogram", name, unit, text, labels, bounds)

@@ -137,7 +137,10 @@ class Watch:
         return State.BODY if received < current.end else State.WORK
 
     def _tabled(self, state: State) -> states.State:
-        """Returns the state in the server's table. Raises Violation if it does not fit, or if nothing is read."""
+        """Returns the state in the server's table.
+
+        Raises Violation if this state does not fit `state`, or if the server does not read although it should.
+        """
         server = self._server
         tabled = server.protocol.state
         if tabled not in (_TABLED[state] if self.complete or state is not State.IDLE else {states.State.NEW}):

@@ -50,7 +50,7 @@ class Connection(asyncio.Transport):
     # The protocol calls the following methods.
 
     def close(self) -> None:
-        """Ends the connection, unless the client does not read."""
+        """Ends the connection if the client reads. Otherwise, the close stays unfinished."""
         if self.reads:
             self._end(None)
         self._closing = True

@@ -19,7 +19,7 @@ OK, TIMEOUT = 200, 408
 
 
 def check_answer(run: "PathRun", webhook: "Webhook | None", answer: bytes) -> None:
-    """Checks an answer when the service writes it. `webhook`: the connection's first unanswered one."""
+    """Checks an answer when the service writes it. `webhook`: the first unanswered webhook."""
     if webhook is None:
         run.fail("a webhook is answered twice")
         return

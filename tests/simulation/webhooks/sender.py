@@ -31,7 +31,7 @@ class Sender(Connection):
         return webhook
 
     def take(self, parts: int = 1) -> Callable[[], None]:
-        """Removes the next `parts`. Returns a function that sends them in one segment."""
+        """Removes the next `parts`. Returns a function that sends these parts in one segment."""
         data = b"".join(self.parts[:parts])
         del self.parts[:parts]
         complete = self.webhooks[: len(self.webhooks) - bool(self.parts)]
@@ -71,7 +71,7 @@ class Sender(Connection):
 
     @property
     def can_send(self) -> bool:
-        """True if the sender has sent all of its webhooks, and may send another one."""
+        """True if the sender has sent all of its webhooks, and may send another webhook."""
         return self.reads and not (self.was_reset or self.is_closing() or self.parts)
 
     def write(self, data: Any) -> None:
