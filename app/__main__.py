@@ -13,7 +13,7 @@ def _end(number: int, _: object) -> None:
 if __name__ == "__main__":
     open_standard_files()
     # In a container, the kernel drops a SIGTERM to the first process if this process has no handler for it. `web` and
-    # `worker` set their handlers only after some seconds, so this one handles a SIGTERM that arrives earlier.
+    # `worker` set their handlers only after some seconds. Until then, `_end` handles SIGTERM.
     signal.signal(signal.SIGTERM, _end)
     with importing():
         from app.cli import main  # imported after the handler is set, because the import is slow

@@ -1,6 +1,7 @@
 """Provides the time and the randomness of the worker and of its billing work. The simulation replaces both.
 
-A task uses the clock of the context in which it was started. Code reads `CLOCK` whenever it needs the clock.
+A task inherits the clock of the context that started the task. Read `CLOCK` at each use, and do not store its value:
+every simulated process has its own clock.
 """
 
 import random

@@ -38,7 +38,10 @@ class ConfigurationError(InvoiceWebhookError):
 
 
 def cannot_listen(host: str, port: int, error: Exception, variable: str = "APP_PORT") -> ConfigurationError:
-    """Returns the error for an address or a port on which this process cannot listen. `variable` sets the port."""
+    """Returns the error for an address or a port on which this process cannot listen.
+
+    `variable`: the environment variable that sets the port.
+    """
     return ConfigurationError(
         f"APP_HOST={host}, {variable}={port}: cannot listen there: {error};"
         " allowed are an address of this machine and a free port (0 chooses one)"
@@ -78,7 +81,7 @@ class BodyTimeout(WebhookRefused):
 
 
 class BodyTooLarge(WebhookRefused):
-    """The body is too large. `unread`: True if the client may still be sending it."""
+    """The body is too large. `unread`: True if the client may still be sending the body."""
 
     def __init__(self, detail: str, *, unread: bool = True) -> None:
         super().__init__(detail)

@@ -45,8 +45,9 @@ def valid_id(value: object) -> str | None:
 class LineItem(_Open):
     """A line item of an invoice, with the fields that Chargebee always sends.
 
-    `subscription_id` and `customer_id` are not validated, because the service accepts an event without valid ones:
-    see `valid_id`. In an account hierarchy, the customer of a line may differ from the customer of the invoice.
+    `subscription_id` and `customer_id` may have any value, because the service also accepts an event with invalid ids.
+    The billing work checks both with `valid_id`. In an account hierarchy, a line may have another customer than the
+    invoice.
     """
 
     date_from: UnixSeconds
@@ -73,7 +74,7 @@ class Invoice(_Open):
     term_finalized: bool
     is_gifted: bool
     line_items: Annotated[list[LineItem], FailFast()] = []
-    # `subscription_id` is not validated, as in LineItem. An invoice of several subscriptions has none.
+    # `subscription_id` is not validated, as in LineItem. An invoice of several subscriptions has no `subscription_id`.
     subscription_id: Any = None
     # `line_items_next_offset` is present if Chargebee has left out some line items.
     line_items_next_offset: Any = None
@@ -119,7 +120,7 @@ class Envelope(_Open):
 
     @property
     def customer_id(self) -> str | None:
-        """The customer of the invoice, or None if the event has no invoice. Events with one override this."""
+        """The customer of the invoice, or None if the event has no invoice. `Event` overrides this property."""
         return None
 
     @property
@@ -155,7 +156,7 @@ class Event(Envelope):
 
 
 class WebhookEvent(Protocol):
-    """Defines what the web process needs of an event. Event and UnwantedEvent have all of it."""
+    """The interface of an event in the web process: Event, UnwantedEvent and `app.lean_events.Event` implement it."""
 
     @property
     def id(self) -> str: ...
@@ -173,7 +174,7 @@ class WebhookEvent(Protocol):
     def is_truncated(self) -> bool: ...
 
 
-# The type of functions that return the event in a body, such as `parse_event`.
+# The type of `parse_event`: takes a body and the wanted event types, and returns the event.
 ParseEvent = Callable[[bytes, frozenset[str]], WebhookEvent]
 
 

@@ -26,7 +26,10 @@ def billing_access(settings: WorkerSettings) -> BillingAccess:
 
 
 def send_limits(settings: WebSettings, connections: int = 10) -> SendLimits:
-    """Returns the limits for clients that send to APP_SQS_QUEUE_URL. `connections`: for the clients of the AWS SDK."""
+    """Returns the limits for clients that send to APP_SQS_QUEUE_URL.
+
+    `connections`: the size of the connection pool of the AWS SDK's clients, unless APP_SQS_MAX_CONNECTIONS is set.
+    """
     batch_bytes = MIB if settings.max_body_bytes > BODY_BYTES else 256 * KIB  # a queue for longer bodies allows 1 MiB
     connections = settings.sqs_max_connections or connections
     return SendLimits(settings.sqs_timeout, connections, settings.sqs_batches, call_bytes=batch_bytes)

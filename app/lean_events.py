@@ -1,7 +1,8 @@
 """Reads the event in a webhook's body with msgspec, which builds only the fields that the web process needs.
 
-msgspec skips all other fields, while pydantic builds them and then ignores them. If msgspec refuses a body,
-`app.events.parse_event` decides, and says why. So this module and `app.events` give the same answer to every body.
+msgspec skips all other fields, while pydantic builds all fields and then ignores most of them. If msgspec rejects a
+body, `app.events.parse_event` parses the body again, and either returns the event or raises the error. So this module
+and `app.events` accept and reject the same bodies.
 """
 
 from typing import Annotated, Any, Literal
@@ -12,11 +13,11 @@ from msgspec.json import Decoder
 from app import events
 from app.events import API_VERSION, EVENT_ID, EVENT_TYPE, INVOICE_ID, LONGEST_ID, PENDING_INVOICE_CREATED, WebhookEvent
 
-# In a field that nobody reads, pydantic accepts at most 201 levels of nesting. msgspec accepts more, up to the end of
-# Python's stack. A body with at most this many brackets is not too deep for either of them.
+# In a field that no model has, pydantic accepts at most 201 levels of nesting. msgspec accepts more, until Python's
+# stack is full. A body with at most MOST_BRACKETS opening brackets cannot be nested too deeply for either parser.
 MOST_BRACKETS = 200
 
-# msgspec searches with Python's `re`, whose $ also matches before a line feed at the end.
+# The patterns end with \Z, because msgspec uses Python's `re`, in which $ also matches before a final line feed.
 EventId = Annotated[str, Meta(pattern=rf"^{EVENT_ID}\Z")]
 EventType = Annotated[str, Meta(pattern=rf"^{EVENT_TYPE}\Z")]
 ApiVersion = Annotated[str, Meta(pattern=rf"^{API_VERSION}\Z")]
@@ -94,7 +95,7 @@ def _read(body: bytes) -> Event | None:
     if 2 * len(body) - len(body.replace(b"[", b"")) - len(body.replace(b"{", b"")) > MOST_BRACKETS:
         return None
     try:
-        body.decode()  # in a field that nobody reads, msgspec accepts bytes that are not UTF-8
+        body.decode()  # raises an error for bytes that are not UTF-8, which msgspec accepts in a skipped field
         event = _decode(body)
     except ValueError:
         return None

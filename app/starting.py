@@ -1,4 +1,4 @@
-"""What each command does first. This module imports little, because it runs before the large imports."""
+"""The first steps of each command. This module imports little, because it runs before the large imports."""
 
 import os
 import signal
@@ -13,11 +13,11 @@ _STDERR = 2
 def importing() -> Iterator[None]:
     """Makes Ctrl-C end the process at once while a command imports what it needs.
 
-    At that time, nothing needs a clean-up. KeyboardInterrupt would print a traceback, or an imported library would
-    suppress the exception.
+    During the imports, nothing needs a clean-up. Python's own handler would raise KeyboardInterrupt: Python would then
+    print a traceback, or an imported library would suppress the exception.
     """
     before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # otherwise SIGINT is ignored, as in a shell's background job
+    if before is signal.default_int_handler:  # a shell's background job ignores SIGINT: keep that
         signal.signal(signal.SIGINT, _end)
     yield
     signal.signal(signal.SIGINT, before)

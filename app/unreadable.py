@@ -1,8 +1,8 @@
-r"""Replaces the values that are JSON (RFC 8259), but that jiter, pydantic's parser, refuses.
+r"""Replaces JSON values that RFC 8259 allows, but that jiter, pydantic's parser, rejects.
 
-jiter refuses a string with a lone surrogate (an escape such as \ud800 without its other half), and a number whose
-integer part has more than 4,300 digits. It then refuses the whole body, even if only a field that the service does not
-read has such a value.
+jiter rejects a string with a lone surrogate (an escape such as \ud800 without its other half), and a number whose
+integer part has more than 4,300 digits. jiter then rejects the whole body, even if the service ignores the field with
+this value.
 """
 
 import re
@@ -20,7 +20,7 @@ REASONS = {
 }
 """The type and the message of the error for each number that replaces a value."""
 
-# Without the lookbehind, the search would read each run of digits once for each of its digits.
+# Without the lookbehind, the search in a long run of digits would take quadratic time.
 _SUSPECT = re.compile(rb"\\u[dD][89A-Fa-f]|(?<![0-9])[0-9]{%d}" % (MOST_DIGITS + 1))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _COLON = re.compile(r"[ \t\n\r]*:")
@@ -29,7 +29,7 @@ _decode = JSONDecoder().raw_decode
 
 
 def readable(body: bytes) -> bytes:
-    """Returns `body` with replacements for the values that jiter refuses. All other bytes keep their positions.
+    """Returns `body` with replacements for the values that jiter rejects. All other bytes keep their positions.
 
     If `body` is not JSON in UTF-8, the result is not JSON either.
     """
@@ -47,7 +47,7 @@ def readable(body: bytes) -> bytes:
 
 
 def _unreadable(text: str) -> Iterator[tuple[int, int, bytes]]:
-    """Yields start, end and replacement of each value that jiter refuses. Raises ValueError for an invalid string."""
+    """Yields start, end and replacement of each value that jiter rejects. Raises ValueError for an invalid string."""
     end = 0
     while True:
         start = text.find('"', end)

@@ -9,13 +9,13 @@ from pydantic_core import ErrorDetails
 from app.errors import FieldError, InvalidEvent
 from app.unreadable import REASONS
 
-_NO_JSON = "json_invalid"  # the type of pydantic's error
+_NO_JSON = "json_invalid"  # pydantic's error type for a body that is not JSON
 # The message of jiter, pydantic's parser, for a value nested deeper than 201 levels.
 _TOO_DEEP = "Invalid JSON: recursion limit exceeded"
 
 
 def is_no_json(error: ValidationError) -> bool:
-    """Returns whether pydantic's parser has refused the text. Otherwise, a field is invalid."""
+    """Returns True if pydantic's parser rejects the body as JSON, and False if the body is JSON with invalid fields."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     return first["type"] == _NO_JSON
 
