@@ -28,7 +28,7 @@ class Connection(asyncio.Protocol):
         self._handler, self._limits, self._connections = handler, limits, connections
         self._parser = RequestParser()
         self._wait: Wait | None = None  # the wait for which `_limits` has a deadline
-        self._held = b""  # bytes behind a request that has no answer yet
+        self._held = b""  # bytes that arrived after a request that has no answer yet (pipelining)
         self._stopping = False  # the next answer is the last one
         self._half_closed = False  # the client has stopped sending
         self._full = False  # the client does not read
@@ -72,14 +72,14 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """Returns True if a complete request waits for its answer: the transport then stays open for writing.
 
-        The server can then notice only by writing that the client has disconnected.
+        After that, only a failed write can show the server that the client has disconnected.
         """
         self._half_closed = True
         if self.state in (WORK, STALLED) or self._held:
             self._limits.add_half_closed(self)
             return True
         self._end()
-        return False  # until the deadline, answers that are written already are still sent
+        return False  # until the deadline, the transport still sends what was written before
 
     def pause_writing(self) -> None:
         self._full = True
@@ -98,7 +98,10 @@ class Connection(asyncio.Protocol):
     # What the limits and the server call.
 
     def expire(self) -> None:
-        """Ends a wait that has lasted too long, unless bytes have arrived, for example while the process was frozen."""
+        """Ends a wait whose deadline has passed.
+
+        Does nothing if bytes have arrived that are not parsed yet, for example because the process was frozen.
+        """
         waits_for_bytes = self.state in READING and self.state is not REST
         unread = waits_for_bytes and self.transport.is_reading() and has_unread(self)
         if unread or (self.state is IDLE and self._held):
@@ -122,7 +125,7 @@ class Connection(asyncio.Protocol):
             self._end()
 
     def stop_waiting(self) -> None:
-        """Tells the request in flight, if any, to end."""
+        """Asks the request in flight, if any, to end, because the server no longer waits for it."""
         self._lose(Lost.STOPPED)
 
     # What a request calls.
@@ -140,7 +143,7 @@ class Connection(asyncio.Protocol):
     # Reading.
 
     def _read(self, data: bytes) -> None:
-        """Parses `data` up to the end of the first request that is not answered at once, and holds the rest."""
+        """Parses `data` until a request has to wait for its answer, and stores the rest."""
         try:
             while data and self.state in READING:
                 data = self._read_head(data) if self._request is None else self._read_body(data, self._request)
@@ -157,7 +160,7 @@ class Connection(asyncio.Protocol):
             self._end()
 
     def _read_head(self, data: bytes) -> bytes:
-        """Parses `data` up to the end of the head at most, and returns the rest. Passes the request to the handler.
+        """Parses `data` up to the end of the head at most, and returns the rest. Passes a complete head to the handler.
 
         Raises HeadRefused if the head is malformed, or if all large heads together would take too much memory.
         """
@@ -234,7 +237,7 @@ class Connection(asyncio.Protocol):
             self._go_on()
 
     def _hold(self, data: bytes) -> None:
-        """Keeps `data` for later, and stops reading. Drops `data` if the server reads no further request."""
+        """Stores `data` until the next answer, and stops reading. Drops `data` after the connection's last request."""
         request = self._request
         if self.state is CLOSING or (request is not None and not request.keep_alive):
             return
@@ -244,7 +247,7 @@ class Connection(asyncio.Protocol):
             self._refuse(heads.TOO_MUCH)
 
     def _go_on(self) -> None:
-        """Reads what is held, in another iteration of the event loop, so that other clients have their turn."""
+        """Parses the stored bytes in the next iteration of the event loop, so that other clients get a turn."""
         if self._held:
             self._limits.loop.call_soon(self._read_held)
 
@@ -256,7 +259,7 @@ class Connection(asyncio.Protocol):
         self.transport.resume_reading()
         try:
             self._read(data)
-        except Exception:  # as asyncio does it after an exception in `data_received`
+        except Exception:  # asyncio does the same after an exception in `data_received`
             logger.exception("Exception in a connection")
             self.transport.abort()
             return
@@ -280,7 +283,7 @@ class Connection(asyncio.Protocol):
         self._end()
 
     def _lose(self, lost: Lost = Lost.GONE) -> None:
-        """Ends the request in flight, if any. If it is LATE and the exchange does not answer, aborts the connection."""
+        """Passes `lost` to the request in flight, if any. After LATE, aborts the connection if there is no answer."""
         exchange, request = self._exchange, self._request
         if exchange is None or request is None:
             return
@@ -292,7 +295,7 @@ class Connection(asyncio.Protocol):
             self.transport.abort()
 
     def _end(self) -> None:
-        """Closes the connection. What is written already is still sent."""
+        """Closes the connection. The transport still sends what was written before."""
         self._move(ENDS)
         self._lose()
         self._held = b""

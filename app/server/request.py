@@ -1,4 +1,4 @@
-"""Defines a request, as its handler sees it, and what a handler has to implement."""
+"""Defines the request that a handler gets, and the interface that a handler implements."""
 
 import asyncio
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class Client(Protocol):
 
 
 class Lost(Enum):
-    """Names the reasons for which a request ends without having been answered."""
+    """Names the reasons for which the server ends a request before the answer is complete."""
 
     GONE = "the client has disconnected or stopped sending, or the rest of the body is malformed"
     LATE = "the body was not complete in time"
@@ -40,16 +40,17 @@ class Lost(Enum):
 
 
 class Exchange(Protocol):
-    """A request that is being handled. The server calls neither method after the request has been answered."""
+    """The handling of one request. After the answer is complete, the server no longer calls these methods."""
 
     def proceed(self) -> None:
-        """Continues after each read of the body. `Request.complete` tells whether it was the last read.
+        """Handles a further part of the body. `Request.complete` is True after the last part.
 
-        Also continues an answer that has begun, when the client reads again after the transport's buffer was full.
+        During an answer, the server calls this method when the client reads again after the transport's buffer was
+        full.
         """
 
     def lose(self, lost: Lost) -> None:
-        """Ends the request. It may still answer: after LATE, before this method returns; after STOPPED, also later."""
+        """Ends the request. After LATE, this method may still answer; after STOPPED, the answer may come later."""
 
 
 # A function that begins to handle a request when its head is complete, before any byte of the body is read. It returns
@@ -58,7 +59,7 @@ Handler = Callable[["Request"], Exchange | None]
 
 
 class Request:
-    """One request: its head, the body that has arrived so far, and the ways to answer.
+    """One request: its head, the part of its body that has arrived, and methods that write the answer.
 
     `path`: the target's path, decoded, without the query. `scope`: method and path, as in an ASGI scope. `fields`: the
     headers by name, in lower case. `complete`: the whole body has arrived. `begun`: the first byte of the answer has
@@ -105,7 +106,10 @@ class Request:
         self.end()
 
     def begin(self, status: int, headers: Headers, body: bytes) -> None:
-        """Writes the head and the first part of the body. Without a Content-Length, call `close_after` before."""
+        """Writes the head and the first part of the body.
+
+        If `headers` has no Content-Length, call `close_after` first: the end of the connection then ends the body.
+        """
         self.begun = True
         if (connection := self.connection) is None:
             return

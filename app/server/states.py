@@ -1,14 +1,14 @@
 """The states of a connection: what it waits for, for how long, and which state follows each event.
 
 Theory of operation. A connection is in one state at a time, and a state is what the server waits for: bytes from the
-client (NEW, IDLE, HEAD, BODY, REST), the handler (WORK), room in the socket's buffer (STALLED, UNREAD), or the end of
+client (NEW, IDLE, HEAD, BODY, REST), the handler (WORK), space in the socket's buffer (STALLED, UNREAD), or the end of
 the connection (CLOSING). `Connection` translates what happens into an `Event`, asks TABLE for the next state, and acts.
 TABLE has no entry for what cannot happen: if the lookup raises KeyError, the server has a bug.
 
 Every request passes HEAD and BODY. A request without a body passes BODY in the same read. Only in the five states of
-`READING`, the connection parses bytes. In the other states, it holds the bytes that arrive and stops reading, so it
-holds at most one read. It parses the held bytes when the answer is complete, so pipelined requests are handled one
-after the other. After the last request, it drops bytes.
+`READING`, the connection parses bytes. In the other states, the connection stores the bytes that arrive and stops
+reading, so it stores the bytes of at most one read. It parses the stored bytes when the answer is complete, so
+pipelined requests are handled one after the other. After its last request, the connection drops bytes.
 
 A request may be answered before its body is complete, for example with 401 or 413. The server then discards the rest of
 the body (REST), because closing a socket that has unread bytes resets the connection, and the client may lose the
@@ -19,10 +19,10 @@ Each state has one wait in WAITS, which sets its deadline: see `Wait`. WORK has 
 time. If the next state of the same request has the same wait, the deadline stays: for example, NEW and HEAD share one
 deadline for the first head. At the deadline, the server calls `Connection.expire`.
 
-What the table does not say. `eof_received`, `expire`, `shutdown` and `_refuse` of `Connection`, and `run.is_silent`,
+TABLE does not show all rules. `eof_received`, `expire`, `shutdown` and `_refuse` of `Connection`, and `run.is_silent`,
 depend on the state as well, so a new state has to be considered there. A connection with a deadline may be closed to
-make room for another one, except in BODY. Reading pauses while bytes are held, and while a handler leaves a body
-unread. A handler may answer within the call that passes it a request or a part of its body. A deadline for WORK would
+make room for another one, except in BODY. Reading pauses while bytes are stored, and while a handler leaves a body
+unread. A handler may already answer in the call that passes a request or a part of its body. A deadline for WORK would
 need another status than 408, which means that a head or a body is late.
 
 To change the server, change TABLE first. `python -m tests.simulation.connections` then searches every order of segments
@@ -53,7 +53,7 @@ class Event(StrEnum):
     HEAD_ENDS = auto()
     BODY_ENDS = auto()
     ANSWERED = auto()
-    LAST = auto()  # as ANSWERED, or as BODY_ENDS in REST, for the last request of the connection
+    LAST = auto()  # replaces ANSWERED (in REST: BODY_ENDS) for the last request of the connection
     FULL = auto()  # the client does not read, and the transport's buffer is full
     DRAINED = auto()  # the client has read
     ENDS = auto()  # the server closes the connection, or the client has closed it
