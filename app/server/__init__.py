@@ -8,10 +8,10 @@ acceptor.py      accepts connections
 states.py        the states of a connection, as a table
 connection.py    applies the table to one connection
 parser.py        parses what the client sends
-request.py       a request, as its handler sees it
+request.py       a request, and the interface of its handler
 responses.py     writes the head of a response
 limits.py        deadlines, and the number of connections
 received.py      limits the bytes of heads, and the bytes read at once
 heads.py         checks a request's head (request line and headers)
-bridge.py        serves requests by an ASGI application
+bridge.py        passes requests to an ASGI application
 """

@@ -17,7 +17,7 @@ _BODILESS = (204, 304)
 
 
 class Bridge:
-    """Passes requests to `app`. `state` is what the application's lifespan has yielded."""
+    """Passes requests to `app`. `state`: the dictionary that the application's lifespan has yielded."""
 
     def __init__(self, app: ASGIApp, state: Mapping[str, Any]) -> None:
         self._app, self._state = app, state
@@ -52,7 +52,7 @@ class Bridge:
 
 
 class _AsgiExchange:
-    """One request of the application."""
+    """One request in the application: `Exchange` for the server, and `receive` and `send` for the application."""
 
     _task: asyncio.Task[None]
 

@@ -23,10 +23,7 @@ _HOST = re.compile(rb"[ \t]*(?:%s|%s)(?::[0-9]*)?[ \t]*" % (_ADDRESS, _NAME))
 
 
 class HeadRefused(Exception):
-    """The server rejects the head of a request.
-
-    The body of the 400 is the message of this error.
-    """
+    """The server rejects the head of a request with 400. `str(error)` is the body of the response."""
 
 
 def fields(headers: Headers) -> dict[bytes, bytes]:
@@ -44,6 +41,7 @@ def check(method: bytes, target: bytes, version: str, headers: Headers) -> dict[
 
     Also raises HeadRefused if the target is too long or has too many escapes. The parser checks the size and the number
     of headers. Names in `headers` are in lower case.
+
     A proxy in front of the service may interpret an ambiguous head differently. A client could then smuggle a request
     inside another one (RFC 9112, 11.2), or send a request with another client's credentials.
     """

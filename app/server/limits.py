@@ -46,7 +46,7 @@ class Limited(Protocol):
 class ConnectionLimits:
     """Stores the deadline of each connection, in the order in which the deadlines were set.
 
-    Only the event loop's thread may use it. `received`: the limits on the bytes of all connections together.
+    Only the event loop's thread may use this object. `received`: the limits on the bytes of all connections together.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, limits: Limits) -> None:
@@ -65,7 +65,7 @@ class ConnectionLimits:
         self._sweeping = loop.call_later(SWEEP_SECONDS, self._sweep)
 
     def set_deadline(self, connection: Limited, wait: Wait | None) -> None:
-        """Replaces the connection's deadline. None: the connection has no deadline.
+        """Replaces the connection's deadline, or removes the deadline if `wait` is None.
 
         From the deadline on, `Connection.expire` is called every SWEEP_SECONDS, until the deadline is replaced.
         """

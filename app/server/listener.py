@@ -42,7 +42,7 @@ def bind(host: str, port: int) -> socket.socket:
 def is_loopback(host: str) -> bool:
     """Returns True if all addresses of `host` are loopback addresses, or if `host` cannot be resolved."""
     try:
-        # As `bind` does it: without AI_PASSIVE, the C library takes `*` for a loopback address.
+        # The flags are those of `bind`: without AI_PASSIVE, the C library treats `*` as a loopback address.
         found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         return True  # `bind` will raise an error that names the host
@@ -57,7 +57,7 @@ def drop_new(listener: socket.socket) -> None:
     closed. Handshakes that have begun can still complete, because the filter drops only SYNs. If the filter dropped the
     last ACK of a handshake, closing would reset a connection that the client regards as open.
 
-    Does nothing on systems other than Linux, and where the kernel requires CAP_NET_ADMIN, which containers lack.
+    Does nothing on systems other than Linux, or if the kernel requires CAP_NET_ADMIN, which containers lack.
     """
     if sys.platform == "linux":
         program = ctypes.create_string_buffer(_DROP_SYN, len(_DROP_SYN))

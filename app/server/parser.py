@@ -1,8 +1,9 @@
-"""Parses what a client sends, in pieces: the end of a head or of a message is also the end of a piece.
+"""Parses what a client sends, in pieces. A piece never extends beyond the end of a head or of a message.
 
 httptools 0.9 (llhttp 9) does the work. It stores heads and trailers without a limit, adds trailers (headers after the
 body) to the headers, and parses the body of a request for an upgrade as another request
-(https://github.com/Kludex/uvicorn/issues/2722). `RequestParser` limits what is stored, and prevents the other two.
+(https://github.com/Kludex/uvicorn/issues/2722). `RequestParser` limits the stored bytes, discards
+trailers, and does not parse the body of a request for an upgrade.
 """
 
 import httptools
@@ -89,7 +90,7 @@ class RequestParser:
                 raise HeadRefused(_TOO_LONG)
 
     def _feed_head(self, piece: bytes) -> None:
-        """Checks the head if it is complete."""
+        """Counts the bytes of the head, and checks the head when it is complete. Raises HeadRefused."""
         self.size += len(piece)
         if self.size > heads.MAX_BYTES:
             raise HeadRefused(_TOO_LONG if self._parsed is None else heads.TOO_LARGE)

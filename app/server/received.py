@@ -32,7 +32,7 @@ class ReceivedBytes:
         self._iteration_bytes = 0
 
     def reserve(self, connection: object, size: int) -> bool:
-        """Counts `size` bytes that `connection` keeps: a part of a head, or bytes behind a request (pipelining).
+        """Counts `size` bytes that `connection` stores: a part of a head, or bytes after a request (pipelining).
 
         Up to SMALL_HEAD bytes need no reservation. Returns False if the reservations of all connections exceed
         MAX_HEAD_BYTES in total.

@@ -1,7 +1,8 @@
 """Runs the server: accepts connections, and stops after a signal without dropping an accepted connection.
 
-On SIGTERM, a server that closes its listener at once refuses the connections of a load balancer that still sends
-requests to it. This server continues to listen for a while, and then accepts what is left in the backlog.
+After SIGTERM, a load balancer still opens connections for some seconds. If the listener closed at once, the kernel
+would refuse these connections. Therefore, the server continues to listen for `Stop.delay` seconds, and then accepts the
+connections in the backlog.
 """
 
 import asyncio
@@ -37,8 +38,8 @@ _State = TypeVar("_State")
 class Stop(NamedTuple):
     """Says how the server stops. `drain` is called at the first signal, while the server still listens.
 
-    `delay`: seconds from SIGTERM until the listener closes. After SIGINT and SIGHUP, it closes at once. `patience`:
-    seconds for the requests that are then in flight.
+    `delay`: seconds from SIGTERM until the listener closes. After SIGINT and SIGHUP, the listener closes at once.
+    `patience`: seconds for the requests that are in flight when the listener has closed.
     """
 
     drain: Callable[[], None]
@@ -58,7 +59,7 @@ class Server:
     def run(
         self, lifespan: Callable[[], AbstractAsyncContextManager[_State]], handler: Callable[[_State], Handler]
     ) -> None:
-        """Serves until a signal stops the server. `handler` makes the handler from what `lifespan` yields."""
+        """Serves until a signal stops the server. `handler` makes the handler from the value that `lifespan` yields."""
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, suppress(asyncio.CancelledError):
             runner.run(self._serve(lifespan, handler))
         logger.info("Finished server process")
@@ -101,13 +102,13 @@ class Server:
             self._end_now(serving)
 
     def _end_now(self, serving: "asyncio.Task[None]") -> None:
-        """Cancels again and again, because the lifespan waits for calls to other services when it ends."""
+        """Cancels `serving` every CANCEL_SECONDS, because the end of the lifespan awaits calls to other services."""
         if not serving.done():
             serving.cancel()
             asyncio.get_running_loop().call_later(CANCEL_SECONDS, self._end_now, serving)
 
     async def serve_until_drained(self, connect: Callable[[], Connection], limits: ConnectionLimits) -> None:
-        """Returns when the listener should close. `connect` makes the protocol of a connection."""
+        """Returns when the listener should close. The load test replaces this method, and uses both parameters."""
         await self._signalled.wait()
         delay = self._stop.delay if self._signal == signal.SIGTERM else 0
         logger.info("Draining for {:g} s", delay)
