@@ -33,9 +33,9 @@ def serve(
 ) -> None:
     """Serves `app` until a signal stops the process. Raises ConfigurationError if the address is not available.
 
-    `webhooks` handles webhooks without ASGI. If it is None, uvicorn serves all requests, unless `ours` is True: then,
-    this project's server does. Configure logging before the call. `drain` is called at the first signal, while the
-    process still listens.
+    `webhooks`: handles webhooks without ASGI, on this project's server. If `webhooks` is None, `app` handles all
+    requests: on this project's server if `ours` is True, otherwise on uvicorn. `drain` is called at the first signal,
+    while the process still listens. Configure logging before the call.
     """
     listening = bind(settings)
     host, port = listening.getsockname()[:2]
@@ -54,7 +54,7 @@ def serve(
 
 
 def bind(settings: WebSettings) -> socket.socket:
-    """Returns a socket that listens on the configured address. Raises ConfigurationError if that is not possible."""
+    """Returns a socket that listens on the configured address. Raises ConfigurationError if this is not possible."""
     try:
         return listener.bind(settings.host, settings.port)
     except (OSError, UnicodeError) as error:
@@ -64,8 +64,8 @@ def bind(settings: WebSettings) -> socket.socket:
 def max_connections(settings: WebSettings) -> int | None:
     """Raises the process's limit of open files. Then returns the maximum number of connections, or None for no limit.
 
-    The maximum is the configured one, or less if the process may open fewer files. Raises ConfigurationError if that
-    would be too few to be useful.
+    The maximum is APP_MAX_CONNECTIONS, or less if the process may open fewer files. Raises ConfigurationError if the
+    process may open too few files even for _LEAST_CONNECTIONS.
     """
     files = open_files.raise_limit()
     if files is None:
@@ -81,9 +81,9 @@ def max_connections(settings: WebSettings) -> int | None:
 
 
 def routed(app: FastAPI, webhooks: Webhooks | None, state: Mapping[str, Any] | None) -> Handler:
-    """Returns a handler that passes webhooks to `webhooks`, if it is not None, and all other requests to `app`.
+    """Returns a handler that passes webhooks to `webhooks`, and all other requests to `app`.
 
-    `state`: what the lifespan of `app` has yielded.
+    If `webhooks` is None, `app` gets all requests. `state`: the value that the lifespan of `app` has yielded.
     """
     bridge = Bridge(app, state or {})
     if webhooks is None:

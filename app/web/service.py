@@ -1,4 +1,4 @@
-"""Holds the settings, counters and observers of one process."""
+"""Gives the handlers of a process access to its settings, counters and observers."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -12,7 +12,7 @@ from loguru import logger
 
 
 class UvicornServer(uvicorn.Server):
-    """Drains and then stops after SIGTERM. Stops without a drain delay after SIGINT or SIGHUP.
+    """Waits for `delay` seconds after SIGTERM, and then stops. After SIGINT or SIGHUP, stops without the delay.
 
     A second SIGTERM or SIGINT ends the server at once. After signals, the exit code is 0. `drain` runs at the first
     signal, while the server still listens. `started_as` is logged when the server listens.
@@ -60,7 +60,10 @@ class UvicornServer(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Runs as a task, because uvicorn does not notice a second signal while it waits for the app's shutdown."""
+        """Runs uvicorn's shutdown as a task, so that a second signal can cancel it.
+
+        uvicorn itself does not react to signals while it awaits the end of the lifespan.
+        """
         self._closing = asyncio.create_task(super().shutdown(sockets))
         await asyncio.wait([self._closing])
         if not self._closing.cancelled():

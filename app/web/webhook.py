@@ -46,7 +46,10 @@ async def refused(request: Request, error: WebhookRefused) -> ProblemResponse:
 
 
 def _record(request: Request) -> WebhookRecord:
-    """Returns the webhook's record. In an application without WebhookMiddleware, nothing else reads the record."""
+    """Returns the webhook's record. Creates the record if the application has no WebhookMiddleware.
+
+    A reader may paste a release into such an application: see docs/questions/use_a_release.md.
+    """
     state = request.scope.setdefault("state", {})
     if "record" not in state:
         state["record"] = WebhookRecord(perf_counter())
@@ -57,7 +60,8 @@ def _record(request: Request) -> WebhookRecord:
 class Webhook(Protocol):
     """A webhook with a complete body, for a release whose handler needs no ASGI.
 
-    The handler calls `ignored`, or passes `settled` to `GroupCommit.submit`. `state` is what the lifespan has yielded.
+    The handler calls `ignored`, or passes `settled` to `GroupCommit.submit`. `state`: the value that the release's
+    lifespan has yielded.
     """
 
     @property
@@ -67,7 +71,7 @@ class Webhook(Protocol):
     def state(self) -> Mapping[str, Any]: ...
 
     def read_event(self, parse: ParseEvent) -> WebhookEvent | None:
-        """Returns the event that `parse` reads, or None if its type is ignored. Raises InvalidEvent."""
+        """Returns the event that `parse` finds in the body, or None if its type is ignored. Raises InvalidEvent."""
 
     def ignored(self) -> None:
         """Answers 200 to an event of an ignored type."""

@@ -117,7 +117,10 @@ class DirectWebhook:
             self._end(None)  # otherwise, the message is on its way to SQS
 
     def _guard(self, step: Callable[[], None], scope: Mapping[str, str] = _SCOPE) -> None:
-        """Calls `step`, and answers its errors. The event loop's watchdog finds method and path in `scope`."""
+        """Calls `step`. If `step` raises an exception, sends the error response.
+
+        The event loop's watchdog finds method and path in `scope`.
+        """
         try:
             step()
         except WebhookRefused as error:
