@@ -35,7 +35,10 @@ class Admission:
         self.draining = True
 
     def enter(self) -> "Permit":
-        """Admits one webhook. Raises Draining. Ask `overload` before. The caller must release the permit."""
+        """Admits one webhook. Raises Draining if the process is stopping. The caller must release the permit.
+
+        Call `overload` first, because this method does not check the limits.
+        """
         if self.draining:
             raise Draining("This process is stopping; send this webhook again")
         self.in_flight += 1
@@ -59,7 +62,7 @@ class Admission:
 
 
 class Permit:
-    """The permission to process one webhook. It counts the bytes of the body, and reserves memory for them."""
+    """The permission to process one webhook. Counts the bytes of the body, and reserves memory for the body."""
 
     __slots__ = ("_admission", "_limits", "_released", "_reserved", "_size")
 
@@ -75,7 +78,7 @@ class Permit:
             self._reserved = size
 
     def receive(self, size: int, *, more: bool) -> None:
-        """Counts a part of the body with `size` bytes. `more`: the body is incomplete.
+        """Counts a part of the body with `size` bytes. `more`: further parts of the body will arrive.
 
         The wait for the answer begins when the whole body has arrived. Raises BodyTooLarge or Overloaded.
         """

@@ -26,8 +26,9 @@ _PAGE = """<!doctype html>
 <script src="docs/start.js"></script>
 </html>
 """
-# Swagger UI's style sheet has a dark mode, which a class switches on; the browser's colour scheme decides. By default,
-# Swagger UI sends the address of the OpenAPI document to an online validator. The null prevents that.
+# The CSS class `dark-mode` switches on Swagger UI's dark mode. The script sets the class if the browser prefers dark
+# colours. By default, Swagger UI sends the address of the OpenAPI document to an online validator. `validatorUrl: null`
+# prevents this request.
 _START = """const dark = matchMedia("(prefers-color-scheme: dark)")
 const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches)
 dark.addEventListener("change", follow)

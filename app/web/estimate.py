@@ -11,8 +11,8 @@ _WINDOW, _KEPT = 0.1, 0.9
 # If no answer has come for this share of the observation time, the estimate assumes that SQS is pausing. The gaps
 # between the answers of a busy service are shorter.
 _PAUSE = 0.8
-# If an answer follows the previous one within this share of the observation time, the estimate only counts it. Group
-# commit receives up to ten answers at once, and a change of the rate cannot show in so short a time.
+# If an answer follows the previous answer within this share of the observation time, the estimate counts the answer,
+# but does not compute a rate. Group commit receives up to ten answers at once, and the rate cannot change so fast.
 _STEP = 0.001
 
 
@@ -60,10 +60,11 @@ class Estimate:
         """Returns the expected wait: the number of waiting webhooks, divided by the rate of answers.
 
         The rate is measured since the oldest waiting webhook arrived, or since the last pause ended if that was later.
-        If nothing was answered since then, the result is the time for which the oldest webhook has waited. Otherwise,
-        this time would be too low: if webhooks arrive twice as fast as they are answered, a new one will wait twice as
-        long. The result is 0 until the oldest webhook has waited for the observation time, because a burst begins
-        without answers to measure.
+        If no webhook was answered since then, the result is the time for which the oldest webhook has waited. After
+        answers, this time would be too low: if webhooks arrive twice as fast as the service answers them, a new webhook
+        will wait twice as long. The result is 0 until the oldest webhook has waited for the observation time, because a
+        burst begins without answers to measure.
+
         While SQS pauses, and shortly after, the rate is unknown, and the capacity before the pause replaces the rate.
         """
         oldest = next(iter(self._waiting.values()), None)
@@ -82,8 +83,8 @@ class Estimate:
         """Restarts the measurement of the rate if this answer ends a pause. `oldest`: when the longest wait began.
 
         A pause is a gap of at least the observation time between two answers. After a pause, the estimate assumes that
-        SQS is as fast as before. A gap is no pause if a webhook had waited for the observation time even before the
-        gap: otherwise, each gap between the answers of a slow queue would be a pause.
+        SQS is as fast as before the pause. A gap counts as a pause only if, when it began, every webhook had waited
+        less than the observation time. Otherwise, each gap between the answers of a slow queue would be a pause.
         """
         gap = now - max(oldest, self._last_answer)
         if self._prompt and gap >= self._observation:

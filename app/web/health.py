@@ -1,4 +1,8 @@
-"""Serves the probes. They check no other service, such as SQS, because restarting this process would not repair it."""
+"""Serves the probes.
+
+The probes do not check other services, such as SQS, because Kubernetes restarts a process that fails its probe, and
+a restart of this process would not repair SQS.
+"""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response

@@ -41,7 +41,10 @@ Status = Literal["queued", "processed", "ignored"]
 
 
 class Intake:
-    """The steps that depend on the whole process. `log` and `observers` receive the record of each webhook."""
+    """The steps that need objects of the process, such as `admission`.
+
+    `log` and `observers` receive the record of each webhook.
+    """
 
     def __init__(
         self,
@@ -67,7 +70,7 @@ class Intake:
         return self._shedding.shed(reason, perf_counter()) if self._authorized(fields) else None
 
     def begin(self, fields: Fields) -> WebhookRecord:
-        """Returns the record of a new webhook, with its trace if it has one."""
+        """Returns the record of a new webhook. `trace` in the record is None if the webhook is not traced."""
         return WebhookRecord(perf_counter(), trace=self._begin_trace(fields.get(b"traceparent")))
 
     def head(self, fields: Fields) -> Permit:
@@ -94,7 +97,7 @@ class Intake:
         self._observe(record)
 
     def stopped(self, record: WebhookRecord) -> ProblemResponse | None:
-        """Returns a 503 for a webhook that is still in flight when the graceful time-out is over.
+        """Returns a 503 for a webhook that is still in flight at the end of APP_GRACEFUL_TIMEOUT.
 
         Returns None if the webhook has an outcome already, or if the process is not stopping.
         """
@@ -107,7 +110,10 @@ class Intake:
 
 
 def event(record: WebhookRecord, body: bytes, wanted: frozenset[str], parse: ParseEvent) -> WebhookEvent | None:
-    """Returns the event that `parse` reads, or None if its type is not in `wanted`. Raises InvalidEvent."""
+    """Returns the event that `parse` finds in `body`, or None if the event's type is not in `wanted`.
+
+    Raises InvalidEvent.
+    """
     found = record.event = parse(body, wanted)
     return found if found.event_type in wanted else None
 

@@ -17,9 +17,10 @@ PATH = "/webhooks/chargebee"
 
 
 class WebhookMiddleware:
-    """Passes a webhook to `app` if `intake` accepts it, otherwise answers it. Passes all other requests to `app`.
+    """Passes a webhook to `app` if `intake` admits the webhook, and otherwise sends the error response.
 
-    After a webhook has been passed to `app`, `app` itself answers errors, even those that `Body.receive` raises.
+    Passes all other requests to `app`. After `app` has got a webhook, `app` itself translates errors into responses,
+    even the errors that `Body.receive` raises.
     """
 
     def __init__(self, app: ASGIApp, intake: Intake) -> None:
@@ -39,8 +40,8 @@ class WebhookMiddleware:
     async def _record(self, scope: Scope, receive: Receive, send: Send, fields: Fields) -> None:
         intake = self.intake
         record = scope.setdefault("state", {})["record"] = intake.begin(fields)
-        # This task, and the threads that it awaits, read the trace from `current`. A webhook without a trace sets None,
-        # because the task of a pipelined request inherits the context of an earlier request.
+        # This task, and the threads that it awaits, read the trace from `current`. Without a trace, `current` is set to
+        # None, because the task of a pipelined request inherits the context of an earlier request.
         current.set(record.trace)
         responding = False
 
@@ -94,7 +95,7 @@ class Body:
     async def receive(self) -> Message:
         """Returns the next ASGI message. Raises BodyTimeout, BodyTooLarge or Overloaded.
 
-        After such an error, later calls enforce no limits. They only receive the rest of the body.
+        After such an error, later calls receive the rest of the body without limits, and `ProblemResponse` discards it.
         """
         if self._unlimited:
             return await self._receive()

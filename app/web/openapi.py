@@ -52,7 +52,7 @@ _REFUSED = {
 
 
 class Words(NamedTuple):
-    """Texts for the OpenAPI document. They describe the handler of a release, its 200 and its 503."""
+    """Texts for the OpenAPI document: they describe a release's handler, its response 200 and its response 503."""
 
     description: str
     accepted: str

@@ -53,10 +53,11 @@ REFUSALS: dict[type[WebhookRefused], Refusal] = {
 
 
 class ProblemResponse(JSONResponse):
-    """A response with a problem document of RFC 9457. `linger`: closes after the request's body, or LINGER_SECONDS.
+    """A response with a problem document of RFC 9457.
 
-    `unread`: the application has not read the body, so the response also lingers if the request's head makes the server
-    close the connection.
+    `linger`: closes the connection when the whole body of the request has arrived, at the latest after LINGER_SECONDS.
+    `unread`: the application has not read the body. The response then also lingers if the server closes the connection
+    because of the request's head.
     """
 
     media_type = "application/problem+json"
