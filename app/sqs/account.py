@@ -1,7 +1,7 @@
 """Reads the configuration of the AWS SDK: region, endpoint, proxy, CA bundle, and credentials, which expire.
 
 botocore reads the configuration from the environment, from files, and from the metadata services of EC2, ECS and EKS
-(IRSA, Pod Identity). These calls block, so the lean client makes them in threads other than the event loop's.
+(IRSA, Pod Identity). Reading these sources blocks, so the lean client does it in threads other than the event loop's.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ class Account:
         """Reads the configuration, except the credentials. Raises ConfigurationError if SQS is behind a proxy."""
         self._session = botocore.session.Session()
         self._session.get_component("credential_provider")  # loaded here, because two threads must not load it at once
-        # With dummy keys, botocore does not look for credentials yet, whose source may fail now and work later.
+        # Because of the dummy keys, botocore looks for no credentials now: their source may fail now and work later.
         client: Any = self._session.create_client(
             "sqs",
             aws_access_key_id="unused",

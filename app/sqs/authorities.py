@@ -1,4 +1,4 @@
-"""Finds the certificate authorities (CAs) that SQS's certificate is verified with, as botocore does.
+"""Finds the certificate authorities (CAs) for verifying SQS's certificate, in the same places as botocore.
 
 https://boto3.amazonaws.com/v1/documentation/api/latest/guide/configuration.html. botocore also reads
 REQUESTS_CA_BUNDLE, but no variable of OpenSSL, such as SSL_CERT_FILE.

@@ -91,10 +91,12 @@ class BlockingQueue:
 def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall = unobserved) -> BlockingQueue:
     """Returns the queue with a client of boto3's default session. Makes no call to SQS.
 
-    If more threads than `limits.connections` need a connection, botocore opens more connections, and closes those that
-    its pool has no room for. By default, a pool has ten connections, as presumably in the service of the talk.
-    `observe` receives the record of each call, in the thread that made the call.
+    If more threads than `limits.connections` need a connection, botocore opens more connections, and closes them after
+    use, because its pool is full. The default, ten connections, is botocore's, and presumably that of the published
+    service (CHANGELOG.md, Sources). `observe` receives the record of each call, in the thread that made the call.
+
     The deadline is only approximate: botocore has separate time-outs for connecting and reading, and for each attempt.
+
     Raises QueueUnavailable if the source of the credentials fails.
     """
     attempt_timeout = limits.deadline / ATTEMPTS

@@ -12,7 +12,7 @@ RENEW_SECONDS = 60.0
 
 
 class CurrentCredentials:
-    """The process's credentials. `current` is None until `find` has found some."""
+    """The process's credentials. `current` is None until `find` has succeeded."""
 
     def __init__(self, account: Account) -> None:
         self._account = account

@@ -54,7 +54,7 @@ def rejected(error: Exception) -> bool:
 
 
 def retries_of(found: Mapping[str, Any] | Exception, attempts: int) -> int:
-    """Returns how often botocore repeated a call. `found`: the answer or the exception that ended the call.
+    """Returns the number of retries that botocore made for a call. `found`: the answer or error of the last attempt.
 
     If there was no answer, the error does not contain this number. The function then assumes `attempts` attempts,
     although botocore makes fewer when its retry quota is used up. For an error that is not botocore's, such as
@@ -83,10 +83,11 @@ def without_tracebacks(error: Exception) -> Exception:
 def free_attempts(client: Any) -> None:
     """Makes an aioboto3 client remove the traceback of an error before the client retries the call.
 
-    The traceback of a failed attempt's error refers to the frames of the attempt, and in Python 3.13, these still refer
-    to all frames of the call. One of these frames refers to the error, which makes a reference cycle. The caller cannot
-    break this cycle by `without_tracebacks`, because the call raises another error or none. Therefore, the client
-    removes the traceback before each retry, when botocore emits the event `needs-retry`:
+    The error of a failed attempt and its traceback form a reference cycle: the traceback refers to the frames of the
+    attempt; in Python 3.13, these frames refer to all frames of the call; a frame of the call refers to the error. The
+    caller cannot break this cycle by `without_tracebacks`, because the call does not raise this error: after a retry,
+    the call succeeds or raises another error. Therefore, the client removes the traceback before each retry, when
+    botocore emits the event `needs-retry`:
     https://botocore.amazonaws.com/v1/documentation/api/latest/topics/events.html
     """
     client.meta.events.register("needs-retry", _free_attempt)

@@ -1,8 +1,9 @@
 """Implements group commit: sends messages that wait at the same time to SQS in one SendMessageBatch.
 
 If fewer calls are in flight than there are slots, group commit sends a message at once, without a timer, and so adds no
-latency. Otherwise, messages wait for a free slot, and one call then sends up to ten of them together. If SQS is so slow
-that the waiting messages fill a whole call, this call needs no slot, up to a second limit (`full_calls`).
+latency. Otherwise, messages wait for a free slot, and one call then sends up to ten messages together. If SQS is so
+slow that the waiting messages fill a whole call, the call begins without a free slot, up to `full_calls` calls in
+flight.
 """
 
 import asyncio
@@ -68,7 +69,7 @@ class GroupCommit:
             self._begin_calls()
 
     async def close(self, seconds: float) -> None:
-        """Sends the waiting messages for at most `seconds`. Then rejects the remaining ones with QueueUnavailable."""
+        """Sends the waiting messages for at most `seconds`. Then rejects the other messages with QueueUnavailable."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._sending:
@@ -81,7 +82,7 @@ class GroupCommit:
         self._pending.close()
 
     def _expire(self, pending: PendingSend) -> None:
-        """Rejects a message whose deadline has passed or is too close. If a call contains it, the call continues."""
+        """Rejects a message whose deadline has passed or is too close. A call that contains the message continues."""
         if not pending.in_call:
             # `remove` takes constant time, because the message with the earliest deadline is the first one that waits.
             self._waiting.remove(pending)

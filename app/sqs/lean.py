@@ -27,7 +27,7 @@ WARM_SECONDS = 3.0
 
 
 class LeanQueue:
-    """A queue in SQS. If `warm` has not found the queue's URL and the credentials, `send_batch` looks for them."""
+    """A queue in SQS. If `warm` has failed, `send_batch` finds the queue's URL and the credentials."""
 
     def __init__(self, account: Account, address: QueueAddress, limits: SendLimits) -> None:
         self._address = address

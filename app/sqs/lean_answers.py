@@ -40,7 +40,7 @@ class SqsError(Exception):
 
     @property
     def rejected(self) -> bool:
-        """True if SQS has not taken any message of the call."""
+        """True if SQS has certainly accepted no message of the call."""
         return HTTPStatus.BAD_REQUEST <= self._status < HTTPStatus.INTERNAL_SERVER_ERROR
 
     @property
@@ -52,7 +52,7 @@ class SqsError(Exception):
     def clock_offset(self) -> float | None:
         """SQS's time minus this machine's time, in seconds.
 
-        None if this error cannot come from a wrong time in the signature, or if the response has no valid Date header.
+        None if a wrong time in the signature cannot cause this error, or if the response has no valid Date header.
         """
         if self._plain not in _SKEWED or self._date is None:
             return None

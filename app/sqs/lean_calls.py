@@ -1,4 +1,8 @@
-"""Makes the lean client's calls. If SQS rejects the credentials or a signature's time, corrects it and tries again."""
+"""Makes the lean client's calls.
+
+If SQS rejects the credentials, or the time in a signature, the client renews the credentials, or corrects the time, and
+tries again.
+"""
 
 import asyncio
 import random
@@ -11,8 +15,8 @@ from app.sqs.pool import Connections
 from app.sqs.signing import Signer
 from app.telemetry.record import CallRecord
 
-# Each attempt but the last may take only an equal share of the deadline. So time remains for another attempt if the
-# first one waits in vain, because a NAT gateway or a load balancer has silently dropped the connection.
+# Each attempt except the last one may take at most deadline ÷ ATTEMPTS seconds. So time remains for a retry if the
+# first attempt gets no answer because a NAT gateway or a load balancer has silently dropped the connection.
 ATTEMPTS = 3
 BACKOFF_SECONDS = 0.1
 # After SQS has rejected a signature, the client corrects the time in its signatures if it differs from SQS's clock by
@@ -29,7 +33,10 @@ class Calls:
         self._clock_offset = 0.0  # SQS's time minus this machine's, in seconds; 0 until SQS rejects a signature
 
     async def call(self, signer: Signer, body: bytes, deadline: float, record: CallRecord) -> dict[str, Any]:
-        """Returns SQS's answer to a call. Makes at most ATTEMPTS attempts, with random pauses."""
+        """Returns SQS's answer. Makes at most ATTEMPTS attempts, with random pauses.
+
+        Raises SqsError, NotAcknowledgedError, OSError (TimeoutError at the deadline), or botocore's errors.
+        """
         loop = asyncio.get_running_loop()
         for attempt in range(1, ATTEMPTS + 1):
             offset, sent, last = self._clock_offset, record.sent, attempt == ATTEMPTS

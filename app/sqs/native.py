@@ -32,7 +32,7 @@ WARM_SECONDS = 3.0
 
 
 class NativeQueue:
-    """A queue in SQS. If `warm` has not found the queue's URL, `send` and `send_batch` ask SQS for it."""
+    """A queue in SQS. If `warm` has failed, `send` and `send_batch` ask SQS for the queue's URL."""
 
     def __init__(self, client: "SQSClient", address: QueueAddress, deadline: float, observe: ObserveCall) -> None:
         self._client = client
@@ -51,7 +51,7 @@ class NativeQueue:
         """
         parameters: Any = self._address.parameters()
         try:
-            # If a call fails, the task group cancels the others. Otherwise they could open connections after the
+            # If a call fails, the task group cancels the other calls. Otherwise, they could open connections after the
             # client is closed.
             async with asyncio.timeout(WARM_SECONDS), asyncio.TaskGroup() as group:
                 calls = [group.create_task(self._client.get_queue_url(**parameters)) for _ in range(WARM_CONNECTIONS)]
@@ -105,7 +105,7 @@ class NativeQueue:
 def native_options(limits: SendLimits) -> dict[str, Any]:
     """Returns aioboto3's time-outs and retries. Each attempt gets only a part of the deadline.
 
-    So time remains for another attempt if the first one waits in vain, for example because a NAT gateway or a load
+    So time remains for a retry if the first attempt gets no answer, for example because a NAT gateway or a load
     balancer has silently dropped the connection.
     """
     part = limits.deadline / ATTEMPTS

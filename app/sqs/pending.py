@@ -1,4 +1,4 @@
-"""The messages that wait in group commit, each with its own deadline."""
+"""The messages in group commit that have no outcome yet, each with its own deadline."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -24,7 +24,8 @@ class Pending:
     """The sends without an outcome, oldest first. `expire` is called for each send whose deadline has passed.
 
     All sends have the same time-out, so the deadlines pass in the order of arrival. One timer, for the oldest send, is
-    enough. The timer of a settled send is not cancelled: when it fires, it is set to the deadline of the oldest send.
+    enough. The timer is not cancelled when a send gets its outcome. When the timer fires, `_check` starts the next
+    timer, for the oldest send.
     """
 
     def __init__(self, expire: Callable[[PendingSend], None]) -> None:
@@ -73,7 +74,7 @@ def resolve(sent: "asyncio.Future[None]", refused: WebhookRefused | None) -> Non
         sent.set_result(None)
     else:
         sent.set_exception(refused)
-        sent.exception()  # marks it as retrieved: the caller may be cancelled before it does so
+        sent.exception()  # marks the exception as retrieved, because a cancelled caller does not retrieve it
 
 
 def too_late(cause: str, *, sent: bool) -> QueueUnavailable:

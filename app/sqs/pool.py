@@ -25,7 +25,7 @@ class Connections:
     async def request(self, connection: Connection, head: bytes, body: bytes) -> HttpResponse:
         """Sends a request on a connection from `take` or `connect`, and returns the response. Raises OSError.
 
-        If the request fails, closes all idle connections, because they may be broken as well. A retry then uses a new
+        If the request fails, closes all idle connections, because they may be broken as well. A retry then opens a new
         connection.
         """
         try:

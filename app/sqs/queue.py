@@ -42,9 +42,9 @@ class SendLimits(NamedTuple):
     (with boto3 only approximately).
     `connections`: the size of the connection pool of the AWS SDK's clients.
     `calls`: while fewer SendMessageBatch calls are in flight, the next call may begin with any number of messages.
-    `full_calls`: the maximum number of such calls in flight. From `calls` on, a call begins only with a full batch. A
-    FIFO queue has one call in flight at most.
-    `call_bytes`: the maximum bytes of one such call. A longer message is sent alone.
+    `full_calls`: the maximum number of SendMessageBatch calls in flight. If `calls` or more are in flight, the next
+    call begins only with a full batch. A FIFO queue has at most one call in flight.
+    `call_bytes`: the maximum bytes of the messages in one call. A longer message is sent alone.
     """
 
     deadline: float = 10.0

@@ -22,7 +22,7 @@ from app.sqs.signing import is_sendable
 _ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SQS", "AWS_ENDPOINT_URL_DYNAMODB")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _SECRETS = (*_KEYS, "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN")
-# Need no test client: checked in this module, or valid with any value.
+# Variables for which `require_sdk` need not build a client: this module checks them, or every value is valid.
 _PLAIN = {
     *_ENDPOINTS,
     *_KEYS,
@@ -124,9 +124,9 @@ def _is_url(text: str) -> bool:
 
 
 def _is_plain(session: botocore.session.Session) -> bool:
-    """Returns True if the AWS configuration consists of no files, and of no variables but those in _PLAIN.
+    """Returns True if there is no AWS configuration file, and if _PLAIN contains all AWS_ variables of the environment.
 
-    Otherwise, `require_sdk` must build a client, which takes time, to find out whether botocore rejects something.
+    Otherwise, `require_sdk` builds a client, which takes time, because only botocore can check the other settings.
     """
     files = [os.path.expanduser(session.get_config_variable(name)) for name in ("config_file", "credentials_file")]  # noqa: PTH111  # as botocore, ignores an unknown user
     variables = {name for name in os.environ if name.startswith("AWS_")}

@@ -23,7 +23,8 @@ def client_options(attempts: int, *, connect: float, read: float, connections: i
 class Recorded:
     """Completes the record of the call in a `with` block, and passes the record to `observe`, even if the call fails.
 
-    `attempts`: how many the call may make. After an error, the record has the error's code, or one set by the block.
+    `attempts`: the maximum number of attempts of the call. After an error, the record has the code that the block has
+    set, or otherwise the error's code.
     """
 
     def __init__(self, record: CallRecord, attempts: int, observe: ObserveCall) -> None:

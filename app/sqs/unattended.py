@@ -18,9 +18,9 @@ _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
 
 
 def require_unattended() -> None:
-    """Raises ConfigurationError if a person would have to type a code, or if retries are set, which are fixed here.
+    """Raises ConfigurationError if the profile needs the code of an MFA device, or if the configuration sets retries.
 
-    Call this function after `require_sdk`, which finds configuration that cannot be read.
+    Call `require_sdk` first, because it rejects configuration that the SDK cannot read.
     """
     session = botocore.session.Session()
     profile = session.get_scoped_config()
