@@ -1,9 +1,9 @@
-"""The lab: published experiments on sync and async in FastAPI, to be run again, and answers to what users ask.
+"""The lab repeats published experiments on sync and async in FastAPI, and measures answers to questions of its users.
 
 application/   the published experiments, as endpoints of a FastAPI application
-questions/     what users ask: an application for each, with the fault and its cure
-stand_ins/     what they call: a slow upstream, a throw-away Postgres
-measurement/   load on each endpoint, in interleaved repeats
-report/        the figures beside the published ones
+questions/     an application for each question, with the fault and its cure
+stand_ins/     the services that the applications call: a slow upstream, a throw-away Postgres
+measurement/   measures each endpoint under load, in interleaved repeats
+report/        tables and charts, with the measured figures beside the published figures
 cli/           `python -m lab`
 """

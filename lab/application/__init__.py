@@ -1,13 +1,13 @@
-"""The lab: what others measured of sync and async in FastAPI, as endpoints to measure again.
+"""The published experiments on sync and async in FastAPI, as endpoints of an application.
 
     do_nothing     the talk's appendix: what the framework costs
-    tips           its tips, where they can be seen: on an endpoint that does nothing
-    three_tasks    study 1: three slow tasks, in turn or side by side
+    tips           the talk's tips, each on an endpoint that does nothing else
+    three_tasks    study 1: three slow tasks, one after the other or at the same time
     outbound       study 2: a call of a slow HTTP service, and a file
     blocking       study 3: sleeping, in threads and on the event loop
     database       study 3: a SELECT through a pool of connections
     orders         study 3: two queries, a data frame and a computation
 
-The lab is an application and a process of its own, `python -m lab`; the web process imports nothing of it. docs/lab.md
-explains the results.
+lab/report/published.json names the authors of the talk and of the studies. The application runs in a process of its
+own, `python -m lab`; the web process imports nothing of it. docs/lab.md explains the results.
 """

@@ -1,17 +1,22 @@
-"""Question: what does it cost to block: a thread, or the event loop?
+"""Question: what does it cost to block a thread, and what does it cost to block the event loop?
 
-Setup: each sleep takes `?ms=`. Awaited on the loop; blocking in a thread; both, one after the other, in a thread (with
-an event loop of its own for the awaited one, `anyio.run`, as published); and both on the loop, where the second blocks
-it. k6 with 10,000 virtual users for 30 s, and different numbers of workers in the study.
+Setup: each endpoint sleeps for `?ms=`. `async_endpoint_async_processing` awaits the sleep, and
+`sync_endpoint_sync_processing` blocks a thread. The `mix` endpoints sleep twice, first awaited and then blocking:
+`sync_endpoint_mix_processing` in a thread, with a new event loop for the awaited sleep (`anyio.run`, as published), and
+`async_endpoint_mix_processing` on the event loop, which the second sleep blocks. The study used k6 with 10,000 virtual
+users for 30 s, and different numbers of workers.
 
-Published: requests a second and average (study 3 of the sync/async studies). Awaited, 1,000 ms: 2,044 and 4.67 s with
-one worker, 7,638 and 1.25 s with six. In threads, 1,000 ms, 16 workers: 566 blocking and 588 by `anyio.run`, 13.1 s.
-Both in threads, 500 ms, 16 workers: 486 and 15.7 s. Both on the loop, 500 ms: 164 and 54 s, 81 % failed.
+Published: requests a second and average latency (study 3 of the sync/async studies).
 
-What to expect: awaited, as many a second as there are users, until the CPU is full. In threads, 40 for each worker and
-second of sleep, however many users there are: 16 workers × 40 threads ÷ (2 × 0.5 s) = 640, less what a loop for each
-request costs. What blocks the loop leaves 1 ÷ 0.5 s = 2 a second for each worker, and no other request of that worker
-is answered meanwhile.
+    awaited, 1,000 ms                    1 worker: 2,044 and 4.67 s; 6 workers: 7,638 and 1.25 s
+    in a thread, 1,000 ms, 16 workers    566, or 588 if the thread calls `anyio.run`; 13.1 s
+    mix in a thread, 500 ms, 16 workers  486 and 15.7 s
+    mix on the event loop, 500 ms        164 and 54 s; 81 % of the requests failed
+
+What to expect: with awaited sleeps of 1 s, each user gets one answer a second, until the CPU is full. In threads, 40
+requests sleep at a time in each worker, with any number of users: 16 workers × 40 threads ÷ (2 × 0.5 s) = 640 answers a
+second, less the cost of an event loop for each request. A sleep that blocks the event loop leaves 1 ÷ 0.5 s = 2 answers
+a second for each worker, and meanwhile the worker answers no other request.
 """
 
 import asyncio
@@ -50,5 +55,5 @@ def sync_endpoint_mix_processing(ms: Milliseconds = 1000) -> int:
 @router.get("/async_endpoint_mix_processing")
 async def async_endpoint_mix_processing(ms: Milliseconds = 1000) -> int:
     await asyncio.sleep(ms / 1000)
-    time.sleep(ms / 1000)  # noqa: ASYNC251  # that it blocks the event loop is what is measured
+    time.sleep(ms / 1000)  # noqa: ASYNC251  # the block of the event loop is measured
     return ms

@@ -1,17 +1,17 @@
-"""Question: is a SELECT faster from an `async def` endpoint than from a `def` one?
+"""Question: is a SELECT faster from an `async def` endpoint than from a `def` endpoint?
 
-Setup: one row of `users`, by its primary key, for a random user. GET /sync_select takes a connection of psycopg_pool's
-ConnectionPool in a thread of anyio's pool, GET /async_select one of AsyncConnectionPool on the event loop. Both pools
-have APP_LAB_POOL_SIZE connections, and make them when they are wanted. As `with pool.connection()` does by itself, each
-SELECT is a transaction: BEGIN, SELECT and COMMIT are three round trips. The study asked for the same user every time
-and had a Postgres elsewhere in its network; here it is on the same machine and shares its cores.
+Setup: each endpoint selects the row of a random user by its primary key. GET /sync_select uses psycopg_pool's
+ConnectionPool in a thread of AnyIO's pool. GET /async_select uses AsyncConnectionPool on the event loop. Both pools
+have up to APP_LAB_POOL_SIZE connections, and open a connection when a request needs it. `with pool.connection()` makes
+each SELECT a transaction: BEGIN, SELECT and COMMIT are three round trips. The study selected the same user every time,
+and its Postgres ran elsewhere in its network. Here, Postgres runs on the same machine and shares its cores.
 
 Published: study 3: 1,124 requests a second in sync and 2,008 in async, 1.8 times as many, with 4 workers and 2,000
 virtual users.
 
-What to expect: async ahead. Both wait for the same Postgres; but a `def` endpoint pays for the way into a thread and
-back, and twice as much again for being one of many threads at a time: with a single one
-(APP_LAB_THREADPOOL_TOKENS=1) it is faster. The more of the machine Postgres itself takes, the less is left of the
+What to expect: `async def` is faster. Both endpoints wait for the same Postgres, but a `def` endpoint needs CPU to pass
+the request to a thread and back. It needs even more CPU if many threads run at the same time: with a single thread
+(APP_LAB_THREADPOOL_TOKENS=1), it is faster than with 40. The more CPU Postgres itself needs, the smaller is the
 difference.
 """
 

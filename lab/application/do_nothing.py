@@ -1,19 +1,18 @@
-"""Question: what does the framework cost when a handler does nothing, and what does each thing add that it then does:
-reading the body, validating it, one call of another service?
+"""Question: what do the framework alone, reading a body, validating a body and calling another service cost?
 
 Setup: five endpoints, each as `def` (in a thread) and as `async def` (on the event loop). With `-body`, FastAPI parses
 the JSON body; with `-model-body`, it also validates the body. `-http` calls the upstream: with `requests.get` in the
 thread, and on the event loop with aiohttp and a new session for each request. do-something parses the body and calls
 the upstream. The talk used a pod with a quarter of a core and 200 threads, and sent 500 requests a second for 5 s. Here
-the load is a closed loop, and also the published open loop in the published machine's time.
+the load is a closed loop, and also the published open loop in the published machine's time (`loadtest.calibrated`).
 
 Published: requests a second (appendix of the talk "How to make your application up to 20x slower with FastAPI", 2024):
 nothing 462 sync, 432 async; body 409, 411; model 355, 374; HTTP 160, 252; both 153, 212.
 
-What to expect: an endpoint that does nothing costs in a thread two to three times what it costs on the event loop, so
-`async def` is ahead wherever the load is not given. Reading a JSON body costs again, validating it hardly more. A call
-of another service costs more than all of that, and `requests.get`, which makes a session for each call as aiohttp does
-here, most.
+What to expect: an endpoint that does nothing needs two to three times as much CPU in a thread as on the event loop, so
+`async def` answers more requests if the CPU is the limit, and not the number of requests sent. Reading a JSON body
+costs more CPU; validating it adds little. A call of another service costs more than all other steps, because each call
+makes a session; `requests.get` costs most.
 """
 
 from functools import partial
@@ -32,7 +31,7 @@ MOST_BYTES = 1024 * 1024
 OK = {"status": "ok"}
 
 router = APIRouter()
-# As published: what a handler returns is not validated again.
+# As published, FastAPI does not validate what a handler returns.
 post = partial(router.post, response_model=None, max_body_size=MOST_BYTES)
 
 Json = Annotated[dict[str, Any], Body()]

@@ -1,4 +1,4 @@
-"""The study's computation, alone in a module: a process of the pool imports nothing else of the lab."""
+"""The computation of study 3, alone in a module, so that a process of the pool imports nothing else of the lab."""
 
 import os
 import signal
