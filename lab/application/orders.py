@@ -1,23 +1,34 @@
-"""Question: what is left of async's lead where a request also computes, and does a thread or a process help?
+"""Question: how far is async ahead if a request also computes, and does a thread or a process help?
 
-Setup: two queries side by side, a user's products and all of a user's orders, their rows into polars DataFrames, then
-fibonacci(min(pieces ordered, `fib`)) by plain recursion. GET /orders/async: the queries by gather, the rest on the
-event loop. /orders/async_to_thread: the recursion by asyncio.to_thread. /orders/sync: a `def` endpoint that makes a
-ThreadPoolExecutor(2) for each request, as published; /orders/sync_shared_threads: the same by one executor, which has
-two threads for each that anyio's limiter allows. /orders/async_process_pool, which the study recommends and has not
-measured: the recursion in a pool of APP_LAB_PROCESSES processes for each worker. The study asked for one user, who had
-ordered enough; `user_id` does so (user 29 has, at scales of 0.001 and 0.01): of random users more than a third have no
-pieces, and nothing to compute.
+Setup: each request makes two queries at the same time, for a user's products and for all of the user's orders, puts the
+rows into polars DataFrames, and computes fibonacci(min(pieces ordered, `fib`)) by plain recursion.
 
-Published: study 3, requests a second of async / to_thread / sync with 1 worker: FIB=15 940 / 836 / 649, FIB=20
-543 / 506 / 405, FIB=25 102 / 88 / 85, FIB=30 10 / 9 / 9. With 4 workers, async / sync: 693 / 660, 681 / 651, 386 / 317,
-38 / 33. At FIB=30, the unrounded rates give async ÷ sync 1.135 and 1.163, and to_thread ÷ async 0.888.
+    /orders/async                 queries by asyncio.gather, the rest on the event loop
+    /orders/async_to_thread       the same, but the recursion by asyncio.to_thread
+    /orders/async_process_pool    the same, but the recursion in a pool of APP_LAB_PROCESSES processes for each worker
+    /orders/sync                  a `def` endpoint that makes a ThreadPoolExecutor(2) for each request, as published
+    /orders/sync_shared_threads   a `def` endpoint with one executor, which has two threads for each token of AnyIO
 
-What to expect: async leads where the queries are most of the work: `sync` pays for making two threads, or, with many
-requests at a time, for threads that take the interpreter's lock from each other, shared or not. From FIB=25 on the
-recursion is, and holds the interpreter's lock in a thread as on the event loop: the difference goes, and a thread
-brings nothing. Processes have a lock each, so there the cores count, until Postgres wants them; for a small `fib` the
-way to a process and back costs more than it computes.
+The study recommends the process pool, but did not measure it. The study asked for one user, who had ordered enough
+pieces. `user_id` selects a user here (user 29 has enough, at scales of 0.001 and 0.01), because more than a third of
+all users have ordered nothing, and so have nothing to compute.
+
+Published: study 3, requests a second.
+
+    FIB   1 worker: async, to_thread, sync   4 workers: async, sync
+    15    940, 836, 649                      693, 660
+    20    543, 506, 405                      681, 651
+    25    102, 88, 85                        386, 317
+    30    10, 9, 9                           38, 33
+
+At FIB=30, the unrounded rates give async ÷ sync 1.135 (1 worker) and 1.163 (4 workers), and to_thread ÷ async 0.888.
+
+What to expect: async is ahead if the queries are most of the work. `sync` loses time by starting two threads for each
+request, and, with many requests at a time, because its threads compete for the interpreter's lock. Shared threads
+compete as well. From FIB=25 on, the recursion is most of the work. It occupies the interpreter's lock in a thread as it
+does on the event loop, so the difference disappears, and a thread does not help. Each process has its own lock, so
+processes use all cores that Postgres leaves free. For a small `fib`, passing the work to a process costs more than the
+computation.
 """
 
 import asyncio

@@ -1,18 +1,28 @@
-"""Question: a request calls another service that takes its time. What if endpoint and client do not fit?
+"""Question: a request calls a slow service. What happens if the client does not fit the endpoint?
 
-Setup: the upstream answers after `?ms=` (1 s in the study). `def` with httpx.Client; `async def` with
-httpx.AsyncClient; `async def` with httpx.Client, which blocks the event loop. `?client=new` makes a client for each
-request, as published; `shared` takes one of the process, which makes a connection for each call. Beside it, a JSON file
-of some 100 kB is read and parsed, in a thread and with `anyio.open_file`; `/threads` has what the process uses. 500
-users, a minute, 1 worker in the study.
+Setup: the upstream answers after `?ms=` (1 s in the study).
 
-Published: requests, failures, requests a second, median, threads (study 2 of the sync/async studies): sync 2,122, 0,
-35.6, 1.3 s, 41; async 3,190, 0, 53.2, 8.3 s, 1; async with the sync client 785, of which 732 failed, 13.1, 27 s, 1.
+    /outbound/sync                `def` with httpx.Client
+    /outbound/async               `async def` with httpx.AsyncClient
+    /outbound/async_sync_client   `async def` with httpx.Client, which blocks the event loop
+    /json_file/sync, async        reads and parses a JSON file of some 100 kB, in a thread or with `anyio.open_file`
+    /threads                      returns the number of threads of the process
 
-What to expect: sync does 40 threads ÷ 1 s = 40 a second. Async could do 500. Neither does with a new client for each:
-making one reads the CA certificates, https or not, which takes some 20 ms of CPU, in many threads 30, and bounds a
-worker at 30 to 40 a second. The shared one shows what awaiting is worth. Async with the sync client does one request at
-a time. `anyio.open_file` runs in threads, too, three calls of them for one file: no faster than `def`.
+With `?client=new`, each request makes a client, as published. With `?client=shared`, all requests of a process use one
+client, which opens a connection for each call. The study used 500 users, 1 worker and one minute.
+
+Published: study 2 of the sync/async studies.
+
+                           requests   failed   requests a second   median   threads
+    sync                      2,122        0                35.6    1.3 s        41
+    async                     3,190        0                53.2    8.3 s         1
+    async, sync client          785      732                13.1     27 s         1
+
+What to expect: sync answers 40 threads ÷ 1 s = 40 requests a second, and async could answer 500. With a new client for
+each request, a worker answers only 30 to 40 in both cases: a new client reads the CA certificates, even for http, which
+takes some 20 ms of CPU, and 30 ms in many threads. Only the shared client shows what awaiting gains. Async with the
+sync client answers one request at a time. `anyio.open_file` uses threads, too, and calls them three times for one file,
+so it is no faster than `def`.
 """
 
 import asyncio
@@ -33,9 +43,10 @@ from lab.application.upstream_client import opened as opened_upstream
 from lab.lab_settings import LabSettings
 
 Which = Literal["new", "shared"]
-# httpx bounds a client at 100 connections: of 500 users, 400 would wait in the pool for somebody else's second. And it
-# looks at every connection for every request, idle ones by a system call each, so that 500 calls at the same time took
-# 8 to 13 s of CPU with connections that are kept, 0.8 s without (https://github.com/encode/httpcore/pull/1035).
+# By default, httpx limits a client to 100 connections, so 400 of 500 users would wait for a connection. For each
+# request, httpx also checks every connection of the pool, with a system call for each idle connection: 500 calls at the
+# same time took 8 to 13 s of CPU with kept-alive connections, and 0.8 s without
+# (https://github.com/encode/httpcore/pull/1035).
 _MANY = httpx.Limits(max_connections=None, max_keepalive_connections=0)
 _RECORDS = 600
 
@@ -44,7 +55,7 @@ router = APIRouter()
 
 @asynccontextmanager
 async def opened(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
-    """Yields the upstream, a choice of clients for each kind, and the JSON file's path."""
+    """Yields the upstream, a new and a shared client for each kind (sync, async), and the JSON file's path."""
     timeout = settings.upstream_timeout
     with tempfile.TemporaryDirectory(prefix="lab-") as folder, httpx.Client(timeout=timeout, limits=_MANY) as sync:
         async with (
@@ -73,7 +84,7 @@ def write_file(folder: Path) -> Path:
 
 
 def get(request: Request, ms: int, client: Which) -> Any:
-    """Returns the upstream's answer, and blocks its thread until then. Raises LabUnavailable."""
+    """Returns the upstream's answer. Blocks the calling thread until then. Raises LabUnavailable."""
     upstream = request.state.upstream
     with upstream.answering(), request.state.outbound_sync[client]() as http:
         return http.get(upstream.after(ms)).raise_for_status().json()
@@ -94,7 +105,7 @@ async def outbound_async(request: Request, ms: Milliseconds = 1000, client: Whic
 
 @router.get("/outbound/async_sync_client")
 async def outbound_async_sync_client(request: Request, ms: Milliseconds = 1000, client: Which = "new") -> Any:
-    return get(request, ms, client)  # that it blocks the event loop is what is measured
+    return get(request, ms, client)  # the block of the event loop is measured
 
 
 @router.get("/json_file/sync")
