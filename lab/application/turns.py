@@ -1,4 +1,4 @@
-"""A bounded number of places to compute in, for which requests wait a bounded time."""
+"""Limits how many computations run at the same time, and how long a request waits for its turn."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,7 +10,7 @@ from lab.application.lab_problems import LabUnavailable
 class Turns:
     """Limits computations to `places` at a time.
 
-    Raises LabUnavailable with `remedy` if no place is free within `seconds`.
+    `one` raises LabUnavailable with `remedy` if no place is free within `seconds`.
     """
 
     def __init__(self, places: int, seconds: float, remedy: str) -> None:

@@ -1,4 +1,4 @@
-"""The slow HTTP service that experiments call, and what becomes of a call that fails."""
+"""The slow HTTP service (upstream) that experiments call. Translates failed calls into LabUnavailable."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -31,7 +31,7 @@ class Upstream:
     timeout: float
 
     def after(self, ms: int) -> str:
-        """The URL that answers after so many milliseconds. Raises LabUnavailable."""
+        """Returns the URL that answers after `ms` milliseconds. Raises LabUnavailable if there is no upstream."""
         if self.url is None:
             raise LabUnavailable(
                 "APP_LAB_UPSTREAM_URL is not set: `python -m lab` starts an upstream,"

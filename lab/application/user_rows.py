@@ -1,4 +1,4 @@
-"""Finds out which users exist, for experiments that take a random one."""
+"""Selects a random user for experiments that query one user."""
 
 import random
 from typing import Annotated, Any
@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from lab.application.lab_problems import LabUnavailable
 
 FILL_IT = "fill the database of APP_LAB_DATABASE_URL: `python -m lab setup`"
-HIGHEST = "SELECT max(id) FROM users"  # their numbers have no gaps
+HIGHEST = "SELECT max(id) FROM users"  # the numbers of users have no gaps
 
 UserId = Annotated[int | None, Query(ge=1, le=2**63 - 1, description="A user's number; without it, a random one's.")]
 
@@ -23,7 +23,7 @@ def highest(row: tuple[Any, ...] | None) -> int:
 
 
 def pick(most: int, wanted: int | None) -> int:
-    """Returns `wanted`, or a random user's number if it is None.
+    """Returns `wanted`, or the number of a random user if `wanted` is None. `most`: the highest number of a user.
 
     Raises RequestValidationError (422) if no such user exists.
     """

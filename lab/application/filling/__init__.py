@@ -1,6 +1,8 @@
-"""The study's shop in a database, for `database` and `orders`: the same rows at every run.
+"""Fills a database with the shop of study 3, for the experiments `database` and `orders`.
 
-rows     what each table holds: a row is a function of its number
-schema   tables, and the indexes that are made once the rows are there
-fill     all of it
+Every run makes the same rows.
+
+filled_rows     the rows of each table; a row depends only on its number
+filled_schema   tables, and the keys and indexes that are created after the rows
+fill            fills a database
 """

@@ -1,4 +1,4 @@
-"""Fills a database with the study's rows in one transaction, so a killed run leaves nothing."""
+"""Fills a database with the study's rows in one transaction, so that a run that is killed leaves no rows."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,10 +24,10 @@ def steps(scale: float) -> int:
 
 
 def fill(url: str, scale: float, progress: Callable[[int], object], chunk: int = CHUNK) -> bool:
-    """Fills the database at `url`, or returns False if it is full already.
+    """Fills the database at `url`. Returns False if the database has all rows already.
 
     `progress` gets the number of `steps` that were done since its last call. Raises ConfigurationError if the database
-    cannot be reached, has tables of these names that are not the lab's, or was filled at another scale.
+    cannot be reached, has tables of these names that the lab did not create, or was filled at another scale.
     """
     counts = scaled(scale)
     with _connected(url) as connection:
@@ -48,7 +48,7 @@ def fill(url: str, scale: float, progress: Callable[[int], object], chunk: int =
 
 
 def _is_full(connection: Connection[Any], counts: RowCounts) -> bool:
-    """Returns whether the database has these rows.
+    """Returns True if the database has these rows, and False if it has none of the tables.
 
     Raises ConfigurationError for another number of rows, or for tables that the lab did not create.
     """
@@ -71,7 +71,7 @@ def _is_full(connection: Connection[Any], counts: RowCounts) -> bool:
 def _load(
     connection: Connection[Any], table: str, counts: RowCounts, progress: Callable[[int], object], chunk: int
 ) -> None:
-    """Copies a table's rows; FREEZE makes a first SELECT write nothing."""
+    """Copies a table's rows. Because of FREEZE, the first SELECT does not have to write to the table (hint bits)."""
     statement = sql.SQL("COPY {} FROM STDIN WITH (FREEZE)").format(sql.Identifier(table))
     rows = _rows(counts, table)
     with connection.cursor().copy(statement) as copy:
@@ -88,10 +88,10 @@ def _rows(counts: RowCounts, table: str) -> int:
 
 @contextmanager
 def _connected(url: str) -> Iterator[Connection[Any]]:
-    """Opens a connection, and commits at the end."""
+    """Yields a connection, and commits at the end. Raises ConfigurationError if Postgres fails."""
     try:
         conninfo_to_dict(url)
-    except psycopg.ProgrammingError:  # its text repeats the URL, password and all
+    except psycopg.ProgrammingError:  # its message contains the URL with the password
         raise ConfigurationError("APP_LAB_DATABASE_URL=(hidden): allowed is a postgresql URL") from None
     try:
         with psycopg.connect(url, connect_timeout=_CONNECT_SECONDS) as connection:

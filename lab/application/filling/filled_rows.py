@@ -1,8 +1,8 @@
 """The rows of the study's four tables, as lines of COPY's text format.
 
-A row is a function of its number alone, so every filling has the same rows. As in the study, an order is of any user,
-and an item is of any order among the first fifth: four fifths of the orders have no item, and more than a third of the
-users have bought nothing.
+A row depends only on its number, so every run makes the same rows. As in the study, an order belongs to a random user,
+and an item belongs to a random order of the first fifth. So four fifths of the orders have no item, and more than a
+third of the users have bought nothing.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -20,7 +20,7 @@ _FIFTH = 5
 
 
 class RowCounts(NamedTuple):
-    """Says how many rows each table has, in the order of their filling; by default the study's."""
+    """The number of rows of each table, in the order in which `fill` fills them. The defaults are the study's."""
 
     users: int = 1_000_000
     products: int = 100_000
@@ -33,7 +33,7 @@ def scaled(scale: float) -> RowCounts:
 
 
 def lines(table: str, first: int, last: int, counts: RowCounts) -> str:
-    """The rows `first` to `last` of a table, counted from 1, both included."""
+    """Returns the rows `first` to `last` of a table as text. Row numbers begin at 1, and `last` is included."""
     row = _ROWS[table]
     return "".join(f"{number}\t{row(number, counts)}\n" for number in range(first, last + 1))
 
@@ -60,7 +60,7 @@ def _item(number: int, counts: RowCounts) -> str:
 
 
 def _draw(number: int, table: int) -> int:
-    """64 bits that look random, by SplitMix64 (https://prng.di.unimi.it/splitmix64.c)."""
+    """Returns 64 pseudo-random bits, by SplitMix64 (https://prng.di.unimi.it/splitmix64.c)."""
     mixed = (number * 8 + table) * 0x9E3779B97F4A7C15 & _64_BITS
     mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & _64_BITS
     mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & _64_BITS
@@ -68,7 +68,7 @@ def _draw(number: int, table: int) -> int:
 
 
 def _one_of(count: int, draw: int) -> int:
-    """1 to `count`, from 32 bits."""
+    """Returns a number from 1 to `count`, selected by the 32 bits of `draw`."""
     return 1 + (draw * count >> 32)
 
 

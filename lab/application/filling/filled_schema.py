@@ -1,4 +1,4 @@
-"""The study's tables, and what is made once their rows are there: keys and indexes."""
+"""The study's tables, and the keys and indexes that `fill` creates after the rows."""
 
 from typing import NamedTuple
 
