@@ -1,8 +1,8 @@
-"""Connections to Postgres for experiments: psycopg's two pools, as published, and their failures as LabUnavailable.
+"""Connects experiments to Postgres with psycopg's two pools, as published, and translates errors into LabUnavailable.
 
-The first request that needs a pool opens it. Therefore, the lab starts without Postgres, and a measurement without
-Postgres has no connections and threads of a pool. If a connection breaks, one request fails, and the pool opens a new
-connection.
+The first request that needs a pool opens the pool. Therefore, the lab starts without Postgres, and a measurement
+without Postgres has no connections and threads of a pool. If a connection breaks, one request fails, and the pool opens
+a new connection.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -20,7 +20,8 @@ from lab.lab_settings import LabSettings
 
 STATEMENT_SECONDS = 10
 _CONNECT_SECONDS = 5
-# The pool retries for this time, and then at the next request; with more retries, its pauses would outlast an outage.
+# The pool tries to reconnect for this time, and again at the next request. Over a longer time, its pauses would grow,
+# and the pool would notice the end of an outage too late.
 _RECONNECT_SECONDS = 1.0
 _REACH = "is Postgres up, and APP_LAB_DATABASE_URL right? (`python -m lab --postgres` starts one)"
 
@@ -35,7 +36,7 @@ class BlockingPool:
 
     @contextmanager
     def connection(self) -> Iterator[psycopg.Connection[Any]]:
-        """Lends a connection in a transaction. Raises LabUnavailable, also if a statement of the caller fails."""
+        """Yields a connection in a transaction. Raises LabUnavailable, also if a statement of the caller fails."""
         with _failures(self._settings, self._pool):
             if self._pool.closed:
                 self._pool.open()
@@ -85,7 +86,7 @@ class NativePool:
 
 @asynccontextmanager
 async def both(settings: LabSettings) -> AsyncIterator[tuple[BlockingPool, NativePool]]:
-    """Creates both pools, and closes them at the end. Enter it on the event loop that uses them."""
+    """Creates both pools, and closes them at the end. Enter the context on the event loop that uses the pools."""
     blocking, native = BlockingPool(settings), NativePool(settings)
     try:
         yield blocking, native
@@ -109,7 +110,7 @@ def _conninfo(settings: LabSettings) -> str:
     assert settings.database_url is not None
     try:
         given = conninfo_to_dict(settings.database_url.get_secret_value())
-    except psycopg.ProgrammingError:  # its text repeats the URL, password and all, and the pool logs it
+    except psycopg.ProgrammingError:  # its message contains the URL with the password, and the pool logs it
         raise psycopg.OperationalError("APP_LAB_DATABASE_URL is not a postgresql URL") from None
     limits: dict[str, Any] = {
         "connect_timeout": _CONNECT_SECONDS,

@@ -1,4 +1,4 @@
-"""Counts how many threads a process uses for its requests, as study 2 recorded them for each of its tests."""
+"""Counts the threads that a process uses for its requests, because study 2 published this number for each test."""
 
 import threading
 
@@ -11,9 +11,9 @@ class ThreadCount:
 
     `python` counts the main thread, which runs the event loop, and every Python thread that was started after the
     application: AnyIO's threads for `def` endpoints and files, the threads of executors, and the four threads of a
-    `BlockingPool`, which its first request starts. It does not count the other threads that ran at the start: the
+    `BlockingPool`, which its first request starts. `python` excludes the other threads that ran at the start: the
     thread by which a uvicorn worker answers its parent, and threads that wait for the parent's end. `os` counts all
-    threads of the process as the system does, including these and libuv's.
+    threads of the process as the operating system does, including these excluded threads and libuv's threads.
     """
 
     def __init__(self) -> None:
@@ -28,9 +28,10 @@ class ThreadCount:
         return threading.active_count() - self._standing
 
     def request_ended(self) -> None:
-        """Updates the peak, which misses no thread of anyio, because anyio keeps a thread for 10 s after its last call.
+        """Updates the peak.
 
-        The peak can miss the threads of an executor that a request has made for itself.
+        The peak includes all threads of AnyIO, because AnyIO keeps a thread for 10 s after its last call. It may not
+        include the threads of an executor that exists only during a request.
         """
         self.peak = max(self.peak, self.now())
 

@@ -1,4 +1,4 @@
-"""The rows that a user's orders consist of, as polars DataFrames: two queries, by either of psycopg's pools."""
+"""Reads a user's products and orders as polars DataFrames, by either of psycopg's pools."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ ORDERS = """
     LEFT JOIN order_items ON order_items.order_id = orders.id
     WHERE orders.user_id = %s
     ORDER BY orders.id, order_items.id"""
-# The columns of each query's frame; a frame without rows has them, too.
+# The columns of each query's frame. A frame without rows needs the columns, too.
 _COLUMNS = {PRODUCTS: ("id", "title", "quantity", "unit_price"), ORDERS: ("id", "status", "quantity")}
 
 

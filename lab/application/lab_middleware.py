@@ -1,7 +1,7 @@
-"""One middleware, written both ways: it adds the application's time, in seconds, as `x-process-time`.
+"""The same middleware as pure ASGI and as BaseHTTPMiddleware. It adds the header `x-process-time`, in seconds.
 
-APP_LAB_MIDDLEWARE chooses. The talk advises against BaseHTTPMiddleware; `python -m lab measure` measures both against
-none.
+APP_LAB_MIDDLEWARE selects one of them, or none. The talk advises against BaseHTTPMiddleware, so `python -m lab measure`
+compares both with no middleware.
 """
 
 from time import perf_counter

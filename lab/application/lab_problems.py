@@ -1,4 +1,4 @@
-"""503 for an experiment that cannot run now, as `application/problem+json` (RFC 9457)."""
+"""Answers 503 if an experiment cannot run now, as `application/problem+json` (RFC 9457)."""
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse

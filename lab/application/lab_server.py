@@ -1,7 +1,8 @@
-"""The lab's processes: `uvicorn --workers N` as a child process.
+"""Runs the lab as a child process: `uvicorn --workers N`.
 
-uvicorn waits without end for a worker whose event loop or threads are blocked; `child.child_process` kills it. A worker
-that was killed leaves its temporary files behind, so `serve` gives them a folder and removes it.
+uvicorn would wait for ever for a worker whose event loop or threads are blocked, so `child.child_process` kills uvicorn
+and its workers. A killed worker does not remove its temporary files. Therefore, `serve` gives the workers a folder for
+these files, and removes the folder.
 """
 
 import os
@@ -25,11 +26,11 @@ _FAILED = "the lab has ended (see its error above)"
 
 
 def serve(settings: LabSettings, listening: Callable[[str], None]) -> None:
-    """Serves until it is interrupted; `listening` gets the URL.
+    """Serves until a signal interrupts this process. Calls `listening` with the URL.
 
-    Raises ConfigurationError if the port is taken, if uvicorn does not listen in time, or if it ends by itself.
+    Raises ConfigurationError if the port is taken, if uvicorn does not listen in time, or if uvicorn ends by itself.
     """
-    # A waiting request is an open connection, and one more where it waits for the upstream.
+    # Each waiting request needs an open connection, and a second connection if it waits for the upstream.
     open_files.raise_limit()
     port = _free_port(settings)
     with (

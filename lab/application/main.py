@@ -1,4 +1,4 @@
-"""The lab's application: every experiment's endpoints, and what they share for the life of a process."""
+"""Assembles the lab's application from the endpoints of all experiments."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -20,7 +20,8 @@ EXPERIMENTS = (do_nothing, tips, three_tasks, outbound, blocking, database, orde
 def create_app(settings: LabSettings) -> FastAPI:
     """Creates the application.
 
-    Each experiment has a `router` and the context `opened(settings)`, whose value becomes part of `request.state`.
+    Each experiment is a module with a `router` and a context manager `opened(settings)`, which runs for the life of the
+    process. The dictionary that `opened` yields becomes part of `request.state`.
     """
 
     @asynccontextmanager

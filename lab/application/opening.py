@@ -1,4 +1,4 @@
-"""Defines what an experiment opens for the life of a process."""
+"""Defines `opened` for experiments that need no clients, pools or files: see `lab.application.main.create_app`."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,5 +9,5 @@ from lab.lab_settings import LabSettings
 
 @asynccontextmanager
 async def nothing(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
-    """Opens nothing, for experiments that need nothing."""
+    """Yields an empty state."""
     yield {}

@@ -1,4 +1,4 @@
-"""Query parameters that several experiments take; out of bounds, the answer is FastAPI's 422."""
+"""Query parameters of several experiments. FastAPI answers 422 if a value is out of bounds."""
 
 from typing import Annotated
 

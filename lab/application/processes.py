@@ -1,4 +1,4 @@
-"""A pool of processes for fibonacci: each has an interpreter's lock of its own."""
+"""A pool of processes for fibonacci. Each process has its own interpreter lock."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ from lab.application.lab_problems import LabUnavailable
 from lab.application.turns import Turns
 from lab.lab_settings import LabSettings
 
-# One that computes and one that is next, so that no process waits for the event loop in between.
+# One computation runs and one is queued, so that a process does not wait for the event loop between them.
 _TURNS_OF_A_PROCESS = 2
 
 
