@@ -1,4 +1,4 @@
-"""Settings of the lab, a process of its own: APP_LAB_…"""
+"""Settings of the lab, which runs in a process of its own: the variables APP_LAB_…"""
 
 import re
 from typing import Literal

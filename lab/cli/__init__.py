@@ -1,4 +1,4 @@
-"""`python -m lab`: serve.py, measure.py, and database.py, which has `setup` and `postgres`."""
+"""`python -m lab`: serve.py, measure.py, and database.py, which has the commands `setup` and `postgres`."""
 
 from app.cli import run
 from lab.cli.serve import lab

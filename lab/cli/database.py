@@ -34,8 +34,8 @@ scale_option = click.option(
 def setup(scale: float) -> None:
     """Fill the database of APP_LAB_DATABASE_URL with the study's rows.
 
-    A run that was killed leaves nothing. A full database, or one with tables that are not the lab's, is left as it is.
-    Scale 1 takes some two minutes and 2 GB.
+    A run that is killed leaves no rows. The command changes nothing in a database that is full already, or that has
+    tables of the same names which the lab did not create. Scale 1 takes some two minutes and 2 GB.
     """
     url = load_lab_settings().database_url
     if url is None:
@@ -82,7 +82,7 @@ def throw_away_postgres(scale: float) -> Iterator[None]:
 
 @contextmanager
 def _filled(scale: float) -> Iterator[str]:
-    from lab.stand_ins.postgres import start  # only where one is started
+    from lab.stand_ins.postgres import start  # only if the command starts a Postgres
 
     click.echo("Starting Postgres", err=True)
     with start() as running:
@@ -91,14 +91,14 @@ def _filled(scale: float) -> Iterator[str]:
 
 
 def _fill(url: str, scale: float) -> bool:
-    """Fills the database and shows the progress. Returns False if it was full. Raises ConfigurationError."""
+    """Fills the database and shows the progress. Returns False if the database was full. Raises ConfigurationError."""
     try:
         from lab.application.filling.fill import fill, steps  # so that `python -m lab --help` works without psycopg
     except ImportError:
         raise ConfigurationError("the lab's packages are not installed: `make .venv/dev` does") from None
     with ExitStack() as stack:
 
-        @cache  # made at the first progress, so that an earlier error is alone on its line
+        @cache  # created at the first progress, so that an earlier error does not share a line with the bar
         def bar() -> "ProgressBar[int]":
             shown = click.progressbar(
                 length=steps(scale), label="Rows and indexes", file=sys.stderr, hidden=is_dumb(sys.stderr)

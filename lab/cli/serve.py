@@ -18,7 +18,10 @@ _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listin
 
 
 class _Lab(click.Group):
-    """Imports `measure` only when it is called: it needs the load test. `--only` without a command calls it."""
+    """Imports the command `measure` only when a user calls it, because `measure` imports the load test.
+
+    `--only` without a command calls `measure`.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, ["measure", *args] if args and args[0].partition("=")[0] == "--only" else args)
@@ -49,10 +52,10 @@ class _Lab(click.Group):
 @scale_option
 @click.pass_context
 def lab(context: click.Context, workers: str | None, port: str | None, postgres: bool, scale: float) -> None:
-    """Serve the published sync/async experiments; `--only NAME` measures one, or what users ask, as `measure` does.
+    """Serve the published sync/async experiments. With `--only NAME`, measure an experiment or a question instead.
 
-    The slow upstream that some of them call is started with them, unless APP_LAB_UPSTREAM_URL names another.
-    Ctrl-C or SIGTERM ends all of it, within seconds and whatever still waits.
+    The command also starts the slow upstream that some experiments call, unless APP_LAB_UPSTREAM_URL is set.
+    Ctrl-C or SIGTERM ends all processes within seconds, even if requests still wait.
     """
     check_options(context)
     if context.invoked_subcommand is not None:
@@ -74,7 +77,7 @@ def _tell(**variables: str | None) -> None:
 
 
 def _start_upstream(stack: ExitStack) -> None:
-    from lab.stand_ins.upstream import start  # not imported where there is another
+    from lab.stand_ins.upstream import start  # not imported if APP_LAB_UPSTREAM_URL is set
 
     upstream = stack.enter_context(start())
     no_proxy = ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1")))
