@@ -1,4 +1,4 @@
-"""Measures questions, and writes questions.json after each."""
+"""Measures questions, and writes questions.json after each question."""
 
 import shutil
 from collections.abc import Collection
@@ -19,9 +19,9 @@ from local.machine import Watch
 
 
 def ask(names: Collection[str], plan: Plan, file: Path, where: Environment) -> Answers:
-    """Measures the questions of those names, in place of those that `file` has of them.
+    """Measures the questions `names`, and replaces their earlier answers in `file`. Returns all answers in `file`.
 
-    Raises what `loadtest.stage.subject.start`, `open_beside` and the questions' cases raise.
+    Raises the errors of `loadtest.stage.subject.start`, of `open_beside` and of the questions' cases.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     open_files.raise_limit()
@@ -38,7 +38,7 @@ def ask(names: Collection[str], plan: Plan, file: Path, where: Environment) -> A
 
 
 def _rounds(beside: Beside, name: str, plan: Plan, file: Path) -> list[CaseRun]:
-    """Interleaved: each repeat goes through all cases."""
+    """Measures all cases in each repeat (interleaved), so that a slow phase of the machine affects all cases."""
     runs = []
     cases = QUESTIONS[name].chosen(plan.quick)
     with progress.steps(name, plan.repeats * len(cases)) as step:

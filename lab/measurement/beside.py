@@ -1,4 +1,4 @@
-"""The lab under attack: its process, the slow upstream, and Postgres."""
+"""Starts the lab, and the processes that run beside the lab during an attack: the slow upstream, and Postgres."""
 
 import sys
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ from loadtest.stage.subject import AttackSubject
 
 @dataclass(frozen=True)
 class Beside:
-    """The processes that run beside the lab, outside its budget: the upstream, and a database if the lab needs one."""
+    """The processes beside the lab, outside its CPU budget: the upstream, and a database if the lab needs one."""
 
     upstream: RunningUpstream
     database: Postgres | None
 
     def environment(self, database: bool) -> dict[str, str]:
-        """Returns the lab's variables. Without `database`, the lab opens no pool, whose threads would count."""
+        """Returns the lab's variables. Without `database`, the lab opens no pool, whose threads would be counted."""
         ours = {"APP_LAB_UPSTREAM_URL": self.upstream.url, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
         if database:
             assert self.database is not None

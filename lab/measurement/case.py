@@ -14,15 +14,16 @@ SHORT = {"ms": "10", "fib": "10"}
 
 
 def users(number: int, duration_s: float, timeout_s: float = 30, *, keepalive: bool = True) -> Load:
-    """A closed loop."""
+    """Returns a closed loop: each of `number` users sends the next request after the previous answer."""
     return Load(rate=0, duration_s=duration_s, timeout_s=timeout_s, users=number, keepalive=keepalive)
 
 
 @dataclass(frozen=True)
 class EndpointCase:
-    """`name` is unique in its study. `body`: posts the load test's event. `variables`: APP_LAB_… of the lab.
+    """One endpoint of the lab under one load. `name` is unique in the study of the case.
 
-    `quick`: part of a trial run.
+    `body`: each request has the load test's event as its body. `variables`: the APP_LAB_ variables of the lab. `quick`:
+    a trial run includes this case.
     """
 
     name: str
@@ -39,7 +40,7 @@ class EndpointCase:
 
     @property
     def subject(self) -> AttackSubject:
-        """Returns the lab as this case needs it."""
+        """Returns the lab with the workers and the variables of this case."""
         return lab(self.name, self.workers, self.variables)
 
     @property

@@ -5,8 +5,11 @@ from loadtest.record.shapes import Measurement, Record
 
 
 class Threads(Record):
-    """`python`: the most Python threads of the lab's process, None with several workers or where GET /threads got no
-    answer in time. `os`: the most threads of all of its processes, `before` those before the first request.
+    """Numbers of threads.
+
+    `python`: the maximum of Python threads in the lab's process, or None with several workers, or if the lab did not
+    answer GET /threads in time. `os`: the maximum of threads in all processes of the lab. `before`: the threads in all
+    processes of the lab before the first request.
     """
 
     python: int | None
@@ -15,7 +18,10 @@ class Threads(Record):
 
 
 class Cores(Record):
-    """Cores on average, from the first request to the last answer. `harness`: the load test's own process."""
+    """Average numbers of cores that each part used, from the first request to the last answer.
+
+    `harness`: the load test's own process. `of`: the cores of the machine.
+    """
 
     lab: float
     generator: float
@@ -30,9 +36,9 @@ class Cores(Record):
 
 
 class CaseRepeat(Record):
-    """One repeat of one case of a study, whose name is unique there.
+    """One repeat of one case of a study. `name` is unique in the study.
 
-    `cores` is None in a duet: two labs and two load generators are measured at the same time.
+    `cores` is None in a duet, because two labs and two load generators run at the same time.
     """
 
     name: str
@@ -45,7 +51,10 @@ class CaseRepeat(Record):
 
 
 class Study(Record):
-    """Interleaved repeats of all cases of one study. `scale`: of the database, 1 as published, None without one."""
+    """Interleaved repeats of all cases of one study.
+
+    `scale`: the number of rows in the database ÷ the published number, or None if the study has no database.
+    """
 
     name: str
     command: str
@@ -55,16 +64,16 @@ class Study(Record):
     rows: list[CaseRepeat]
 
     def of(self, name: str) -> list[CaseRepeat]:
-        """The repeats of one case, in order; empty where it was not run."""
+        """Returns the repeats of one case, in order. The list is empty if the case was not measured."""
         return [row for row in self.rows if row.name == name]
 
     def names(self) -> list[str]:
-        """The cases, in the order of their first repeat."""
+        """Returns the names of the cases, in the order of their first repeat."""
         return list(dict.fromkeys(row.name for row in self.rows))
 
 
 class LabResults(Record):
-    """lab.json: each study with where it comes from, since a study can be measured again by itself."""
+    """The content of lab.json. Each study has its own command and environment, as a run may measure one study only."""
 
     studies: list[Study]
 

@@ -1,4 +1,4 @@
-"""Measures studies, and writes lab.json after each."""
+"""Measures studies, and writes lab.json after each study."""
 
 import shlex
 import shutil
@@ -28,14 +28,14 @@ QUICK_MS = "100"
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan of a run; `scale` is the share of the study's rows."""
+    """The plan of a run. `quick`: a trial run. `scale`: the number of rows in the database ÷ the study's number."""
 
     repeats: int
     quick: bool
     scale: float
 
     def cases(self, study: str) -> list[EndpointCase]:
-        """Returns the study's cases; in a trial run only a few, with few users for one second."""
+        """Returns the study's cases. A trial run has only a few cases, with few users for one second."""
         cases = list(STUDIES[study]())
         return [_quick(case) for case in cases if case.quick] if self.quick else cases
 
@@ -65,9 +65,9 @@ def _quick_load(load: Load) -> Load:
 
 
 def run(names: Collection[str], plan: Plan, file: Path, where: Environment) -> LabResults:
-    """Measures the studies of those names, in place of those that `file` has of them.
+    """Measures the studies `names`, and replaces their earlier results in `file`. Returns all results in `file`.
 
-    Raises what `lab.measurement.endpoint.measure` and `lab.measurement.beside.open_beside` raise, and NotMeasured if
+    Raises the errors of `lab.measurement.endpoint.measure` and `lab.measurement.beside.open_beside`, and NotMeasured if
     the study do_nothing finds no complete run of `python -m loadtest calibrated`.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ def _fill(url: str, scale: float) -> None:
 
 
 def _rounds(beside: Beside, study: str, cases: list[EndpointCase], repeats: int, file: Path) -> list[CaseRepeat]:
-    """Interleaved: each repeat goes through all cases."""
+    """Measures all cases in each repeat (interleaved), so that a slow phase of the machine affects all cases."""
     for case in cases:
         raise_limit(case.load)
     rows = []

@@ -1,4 +1,4 @@
-"""One request, sent again and again."""
+"""The request of a case, which vegeta repeats during an attack."""
 
 import base64
 import json
@@ -22,7 +22,7 @@ class Target:
     options = ("-max-body", "0")
 
     def feed(self, pipe: IO[bytes]) -> threading.Thread:
-        """See `loadtest.fire.vegeta.Targets`."""
+        """Starts a thread that writes the request to `pipe`: see `loadtest.fire.vegeta.Targets`."""
         target: dict[str, Any] = {"method": self.method, "url": self.url}
         if self.body:
             encoded = base64.b64encode(self.body).decode()
@@ -33,7 +33,7 @@ class Target:
 
 
 def event() -> bytes:
-    """The load test's body."""
+    """Returns the event that the load test sends (JSON)."""
     return default_file().read_bytes()
 
 

@@ -20,9 +20,10 @@ ASK_SECONDS = 10
 
 
 class Usage:
-    """Measures an attack inside the context; call `tick` now and then. `cores` and `threads` are the result.
+    """Measures an attack inside the context. The results are `cores`, `cpu_s` (seconds of the lab) and `threads`.
 
-    Create it before the lab's first request, so that `before` counts the threads that already run.
+    Create it before the lab's first request, so that `before` counts the threads that already run. Call `tick`
+    repeatedly during the attack, because `tick` samples the number of threads.
     """
 
     def __init__(self, budget: Budget, running: Running, beside: Beside, workers: int) -> None:
@@ -50,12 +51,16 @@ class Usage:
         self._most = max(self._most, threads(self._running.pid))
 
     def threads(self) -> Threads:
-        """Returns the numbers of threads. Asks the lab only if it is one process: of several, any one might answer."""
+        """Returns the numbers of threads.
+
+        Asks the lab for its Python threads only if the lab is one process, because any one of several processes might
+        answer.
+        """
         python = _python_peak(self._running.url) if self._workers == 1 else None
         return Threads(python=python, os=self._most, before=self._before)
 
     def _now(self) -> tuple[float, ...]:
-        """The clock, and CPU seconds so far: in the order of `Cores`."""
+        """Returns the time, and the CPU seconds of each part so far, in the order of `Cores`."""
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)  # vegeta ends during the attack, and no other child does
         database = self._beside.database
         return (
@@ -78,7 +83,7 @@ def threads(pid: int) -> int:
 
 
 def _python_peak(url: str) -> int | None:
-    """Returns `python_peak` of GET /threads, or None without an answer in time."""
+    """Returns `python_peak` of GET /threads, or None if there is no valid answer within ASK_SECONDS."""
     with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=ASK_SECONDS)) as connection:
         try:
             connection.request("GET", "/threads")
