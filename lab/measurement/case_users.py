@@ -1,4 +1,4 @@
-"""Users of a question's application: a closed loop of real connections."""
+"""Simulates the users of a question's application in a closed loop, over real connections."""
 
 import asyncio
 from collections.abc import Coroutine, Sequence
@@ -16,10 +16,10 @@ import uvloop
 class Seen:
     """The responses that users received.
 
-    `latencies`: milliseconds of each answer with a status below 400. `unanswered`: milliseconds that a request had
-    waited when the end of the load interrupted it, if these are more than half of the load. `failed`: the number of
-    other answers, and of requests without an answer. `cut`: the number of `failed` requests that ended in an error
-    after the connection was open.
+    `latencies`: milliseconds of each answer with a status below 400. `failed`: the number of other answers, and of
+    requests without an answer. `cut`: the number of `failed` requests that ended in an error after the connection was
+    open. `unanswered`: for each request that waited for more than half of the load until the end interrupted it, the
+    milliseconds that it had waited.
     """
 
     seconds: float
@@ -35,8 +35,7 @@ class Seen:
     def percentile(self, percent: int) -> float:
         """Returns the percentile in ms, or the whole time if there are fewer than two values.
 
-        A request that still waited at the end counts with the time that it had waited, so that the percentile is then a
-        lower bound.
+        A request without an answer counts with the time that it has waited, so the percentile is then a lower bound.
         """
         waited = [*self.latencies, *self.unanswered]
         if len(waited) < 2:  # noqa: PLR2004  # quantiles need two
@@ -65,7 +64,7 @@ async def user(http: aiohttp.ClientSession, url: str, seen: Seen, pause: float, 
             seen.failed += 1
             seen.cut += 1
         except asyncio.CancelledError:
-            if (waited := monotonic() - began) > seen.seconds / 2:  # one that was just sent is no failure
+            if (waited := monotonic() - began) > seen.seconds / 2:  # a request that was just sent is no failure
                 seen.failed += 1
                 seen.unanswered.append(1000 * waited)
             raise
@@ -81,9 +80,9 @@ async def crowd(
     method: str = "GET",
     beside: Coroutine[Any, Any, object] | None = None,
 ) -> Seen:
-    """Runs `number` users, spread evenly over `urls`; `beside` runs at the same time.
+    """Runs `number` users for `seconds`, spread evenly over `urls`, and `beside` at the same time.
 
-    `method`: aiohttp repeats a GET whose connection was closed, and no POST.
+    `method`: use POST to count closed connections, because aiohttp repeats a GET whose connection was closed.
     """
     seen = Seen(seconds)
     connector = aiohttp.TCPConnector(limit=0)
@@ -98,5 +97,5 @@ async def crowd(
 
 
 def watch(url: str, number: int, seconds: float, pause: float = 0) -> Seen:
-    """`crowd` for one URL, from a process without an event loop."""
+    """Runs `crowd` for one URL, and starts an event loop for it."""
     return uvloop.run(crowd([url], number, seconds, pause=pause))

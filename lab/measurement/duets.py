@@ -1,4 +1,4 @@
-"""The tips as duets: two labs at the same time, each in a quarter of a core (see `loadtest.duet`)."""
+"""Measures the tips as duets: two labs at the same time, each on a quarter of a core (see `loadtest.duet`)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +20,7 @@ def _tip(name: str, path: str = "nothing", *, body: bool = False, **variables: s
     return EndpointCase(name, f"/tips/{path}", LOAD, method="POST", body=body, budget="capped", variables=variables)
 
 
-Group = tuple[EndpointCase, list[EndpointCase]]  # a reference, and what runs beside it
+Group = tuple[EndpointCase, list[EndpointCase]]  # a reference, and the cases that run beside the reference
 GROUPS: list[Group] = [
     (
         _tip("nothing"),
@@ -43,7 +43,10 @@ QUICK_GROUPS: list[Group] = [(_tip("nothing"), [])]
 def measure(
     beside: Beside, groups: list[Group], repeats: int, file: Path, shorter: Callable[[Load], Load]
 ) -> list[CaseRepeat]:
-    """Measures every duet of `groups`, and each reference beside itself. Raises what `endpoint.measure` raises."""
+    """Measures every duet of `groups`. Also measures each reference beside a copy of itself, which shows the noise.
+
+    Raises the errors of `endpoint.measure`.
+    """
     rows = []
     for reference, others in groups:
         cases = {case.name: replace(case, load=shorter(case.load)) for case in (reference, *others)}
@@ -66,7 +69,7 @@ def measure(
 
 
 def _row(run: Run, case: EndpointCase) -> CaseRepeat:
-    """Returns a row. The reference is named for its duet, because its figure is compared only within that duet."""
+    """Returns a row. The reference is named after its duet, because its figure is comparable only within that duet."""
     measured = run.measurement
     name = measured.name if measured.name == run.kind else f"{measured.name} beside {run.kind}"
     return CaseRepeat(name=name, path=case.requested, workers=1, repeat=run.repeat, measurement=measured)

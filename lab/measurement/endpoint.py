@@ -1,6 +1,6 @@
-"""One measurement of an endpoint of the lab: start it, one request, a warm-up, the attack, the results.
+"""Measures one endpoint of the lab: starts the lab, sends one request, warms up, attacks, and collects the results.
 
-There is no audit, because a 200 of the lab promises nothing.
+There is no audit of a queue, because the lab enqueues nothing.
 """
 
 import http.client
@@ -31,7 +31,7 @@ WARM_UP_USERS = 16
 
 
 class Measured(NamedTuple):
-    """See `lab.measurement.case_record.CaseRepeat`."""
+    """The results of an attack: see `lab.measurement.case_record.CaseRepeat`."""
 
     measurement: Measurement
     threads: Threads
@@ -60,13 +60,13 @@ def measure(
                 vegeta.attack(case.load, what.name, case.target(running.url), out / "results.bin", usage.tick)
             used = used_of(case.budget, budget, running, usage.cpu_s)
             threads = usage.threads()
-        # The lab has ended: a process that still runs would slow down the loop that `busy` measures.
+        # The lab must have ended here, because a running process would slow down the loop that `busy` times.
         conditions = _conditions(machine.busy, doubts(case.budget, budget))
     return Measured(_measurement(case, what, used, conditions, out), threads, usage.cores)
 
 
 def _check(target: Target) -> None:
-    """Correctness before speed: one request must get 200. Raises PreCheckFailed."""
+    """Sends one request before the attack. Raises PreCheckFailed if the answer is not 200."""
     parts = urlsplit(target.url)
     headers = {"Content-Type": "application/json"} if target.body else {}
     with closing(http.client.HTTPConnection(parts.netloc, timeout=30)) as connection:
@@ -81,7 +81,7 @@ def _check(target: Target) -> None:
 
 
 def _warm_up(case: EndpointCase, running: Running, out: Path) -> None:
-    """Short requests, so that threads, connections and caches are there."""
+    """Sends short requests, so that threads, connections and caches exist before the attack."""
     seconds = min(WARM_UP_SECONDS, case.load.duration_s / 2)
     load = users(min(WARM_UP_USERS, case.load.users or 1), seconds)
     vegeta.attack(load, "warm-up", case.target(running.url, short=True), out / "warm-up.bin", lambda: None)
@@ -114,7 +114,7 @@ def _measurement(case: EndpointCase, what: AttackSubject, used: Used, conditions
 def _conditions(busy: Busy, unlimited: list[str]) -> Conditions:
     """Returns the conditions, with the doubts about the machine and the budget.
 
-    The lab has no queue, and how late open loops send their requests is not measured.
+    `queue_cores` and `ping_ms` are None, because the lab has no queue. `late_ms` is None, because it is not measured.
     """
     return Conditions(
         foreign_cores=round(busy.foreign_cores, 3),

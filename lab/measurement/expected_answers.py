@@ -1,4 +1,4 @@
-"""The schema of questions.json: what was measured of the questions, and what is claimed."""
+"""The schema of questions.json, which has the measured answers, and of the claims that users make."""
 
 from typing import Literal, NamedTuple
 
@@ -27,20 +27,20 @@ class Answer(Record):
     runs: list[CaseRun]
 
     def of(self, case: str) -> list[CaseRun]:
-        """The repeats of one case, in order; empty if the case was not run."""
+        """Returns the repeats of one case, in order. The list is empty if the case was not measured."""
         return [run for run in self.runs if run.case == case]
 
     def cases(self) -> list[str]:
-        """The cases, in the order of their first repeat."""
+        """Returns the names of the cases, in the order of their first repeat."""
         return list(dict.fromkeys(run.case for run in self.runs))
 
     def doubts(self) -> list[str]:
-        """Each doubt once, with its case; with one, the figures support no verdict."""
+        """Returns each doubt once, with the name of its case. If there is a doubt, the figures support no verdict."""
         return list(dict.fromkeys(f"{run.case}: {doubt}" for run in self.runs for doubt in run.doubts))
 
 
 class Answers(Record):
-    """questions.json: each answer with its environment, because a question can be measured again by itself."""
+    """The content of questions.json. Each answer has its own environment, as a run may measure one question only."""
 
     answers: list[Answer]
 
@@ -49,7 +49,7 @@ class Answers(Record):
 
 
 class Ratio(NamedTuple):
-    """One figure of two cases, whose ratio is measured: `over` ÷ `under`."""
+    """The ratio of one figure in two cases: `figure` of the case `over` ÷ `figure` of the case `under`."""
 
     figure: str
     over: str
@@ -57,9 +57,9 @@ class Ratio(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A statement that users make: `ratio` is more (or less) than one. The text begins with the divided values.
+    """A statement of users, as a ratio that is more (or less) than 1. `text` begins with the two values of the ratio.
 
-    `only_if`: the claim's condition. `unless`: the ratio without this condition, for comparison.
+    `only_if`: the condition of the claim. `unless`: the same ratio without this condition, for comparison.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""A question: its cases, and what is claimed of them."""
+"""Defines a question: its cases, and the claims of users about the cases."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from lab.measurement.expected_answers import Claim, Figures
 from lab.measurement.stage import Stage
 
-Case = Callable[[Stage], Figures]  # raises NotHere
+Case = Callable[[Stage], Figures]  # measures a case; raises NotHere
 
 
 class NotHere(Exception):
-    """This machine lacks what a case needs; the case's row is left out."""
+    """This machine lacks what a case needs. The results then omit the case."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """`asked`: where users ask it. `here`: the load. The picture shows `figure` of each case.
+    """A question of users. `asked`: the places where users ask it. `here`: the load. `figure`: the picture's figure.
 
-    `quick`: the cases of a trial run; all of them if it is empty.
+    `quick`: the names of the cases of a trial run, which has all cases if `quick` is empty.
     """
 
     title: str
