@@ -1,4 +1,4 @@
-"""Where a question is measured: its application under a server, a Postgres, a slow upstream."""
+"""Runs a question's application for a measurement, beside Postgres and the slow upstream."""
 
 import signal
 import sys
@@ -19,7 +19,7 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Served:
-    """An application that answers. `log`: what its processes wrote."""
+    """A running application. `log`: the file with the output of its processes."""
 
     url: str
     pid: int
@@ -29,11 +29,11 @@ class Served:
         return cpu_seconds(self.pid)
 
     def mib(self) -> float:
-        """Memory of all of its processes; pages that several share count once."""
+        """Returns the memory of all processes of the application in MiB. Pages that processes share count once."""
         return sum(process.memory_full_info().pss for process in tree(self.pid)) / MIB
 
     def end(self, sig: signal.Signals = signal.SIGTERM, patience: float = 60) -> None:
-        """Sends `sig`, and waits for the end."""
+        """Sends the signal `sig`, and waits for at most `patience` seconds until the process has ended."""
         process = psutil.Process(self.pid)
         process.send_signal(sig)
         process.wait(patience)
@@ -41,7 +41,10 @@ class Served:
 
 @dataclass(frozen=True)
 class Stage:
-    """`quick`: a trial run, whose loads are shorter. `doubts`: why the limits of the budgets did not hold."""
+    """Runs applications for a measurement. `beside`: the processes beside the application. `folder`: gets its log.
+
+    `quick`: a trial run, whose loads are shorter. `doubts`: reasons why CPU and memory may not have been limited.
+    """
 
     beside: Beside
     folder: Path
@@ -55,9 +58,9 @@ class Stage:
     def serve(
         self, command: list[str], within: str = "none", *, port: str = "UVICORN_PORT", **variables: str
     ) -> Iterator[Served]:
-        """Runs `command` within a budget, on the port in the variable `port`.
+        """Runs `command` within the budget `within`. The environment variable `port` tells the application its port.
 
-        `variables` are the lab's, without their APP_LAB_.
+        `variables`: settings of the lab, without the prefix APP_LAB_.
         """
         ours = self.beside.environment(database=self.beside.database is not None)
         ours |= {f"APP_LAB_{name.upper()}": value for name, value in variables.items()}
@@ -71,6 +74,6 @@ class Stage:
 
 
 def uvicorn(question: str, *options: str) -> list[str]:
-    """The command that serves a question's application."""
+    """Returns the command that serves the application of `question` with uvicorn."""
     quiet = ("--log-level", "warning", "--no-access-log")
     return [sys.executable, "-m", "uvicorn", f"lab.questions.{question}:app", *quiet, *options]

@@ -1,4 +1,4 @@
-"""The cases of each study. A study has the name of its experiment in lab/application."""
+"""The cases of each study. A study has the same name as its module in lab/application."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,22 +8,24 @@ from lab.measurement.case import EndpointCase, users
 from loadtest.calibrated import dilated, fitted
 from loadtest.record.shapes import Load
 
-# Published: 5 s for each of three tasks. Their number of users is kept, so all times are divided by five.
+# Published: 5 s for each of three tasks. Here, all times are divided by five, and the number of users is the same.
 TASK_MS = "1000"
 # Published: 10,000 virtual users.
 SLEEPERS = 2000
-# k6's, with which study 3 was measured; the others waited longer than any answer took, or 30 s.
+# The time-out of k6, which study 3 used. The time-outs of the other studies were 30 s, or longer than any answer took.
 K6_TIMEOUT_S = 60
 THREADS = {"APP_LAB_THREADPOOL_TOKENS": "200"}  # as published
 FIB = ("15", "20", "25", "30")
-# As published, one who has ordered enough: of random users, more than a third have nothing to compute.
+# As published, one user who has ordered enough, because more than a third of all users have nothing to compute.
 BUYER = "29"  # has at least 35 pieces at scales of 0.001 and 0.01
 WORKERS = (1, 2, 4)
 
 
 def do_nothing() -> Iterator[EndpointCase]:
-    """The talk's appendix: ten endpoints in a closed loop of 64 users on a quarter of a core; and as published, in an
-    open loop of 500/s on a pod that may use more, in the published machine's time.
+    """The talk's appendix: ten endpoints, each under two loads.
+
+    One load is a closed loop of 64 users, on a quarter of a core. The other load is the published open loop, 500
+    requests a second on a pod that may use more CPU, in the published machine's time (see `loadtest.calibrated`).
     """
     paths = [f"do-nothing-{kind}{what}" for what in ("", "-body", "-model-body", "-http") for kind in ("sync", "async")]
     paths += ["do-something-sync", "do-something-async"]
@@ -53,8 +55,10 @@ def three_tasks() -> Iterator[EndpointCase]:
 
 
 def outbound() -> Iterator[EndpointCase]:
-    """Study 2: one worker, 500 users and a call of one second, with a client per request as published, and a shared
-    one; and a file."""
+    """Study 2: one worker, 500 users, and a call that takes one second; and a file.
+
+    The client is new for each request, as published, or shared.
+    """
     for client, path in product(("new", "shared"), ("sync", "async", "async_sync_client")):
         query = {"ms": "1000", "client": client}
         yield EndpointCase(
@@ -65,7 +69,7 @@ def outbound() -> Iterator[EndpointCase]:
 
 
 def blocking() -> Iterator[EndpointCase]:
-    """Study 3: a second of sleep, awaited and in threads, or half and half."""
+    """Study 3: one second of sleep, awaited or in threads; or half of it awaited, and half of it blocking."""
     awaited, threaded = "async_endpoint_async_processing", "sync_endpoint_sync_processing"
     for path in (awaited, threaded):
         yield _sleep(path, "1000", 1, 500)
@@ -91,8 +95,8 @@ def database() -> Iterator[EndpointCase]:
 def orders() -> Iterator[EndpointCase]:
     """Study 3: two queries, a data frame and a computation; 31 users, the published number by Little's law.
 
-    The pool's time-out is 60 s, longer than the client's 30 s, so in effect no request is refused, as published. With
-    more workers, only the published cases are measured.
+    The pool's time-out of 60 s is longer than the client's time-out of 30 s. So the pool rejects no request that a
+    client still waits for, as in the study. With more workers, only the published cases are measured.
     """
     one = product((1,), FIB, ("async", "async_to_thread", "sync", "async_process_pool"))
     for workers, fib, path in (*one, *product((2,), FIB, ("async", "sync"))):
@@ -115,7 +119,7 @@ def _order(path: str, fib: str, workers: int, *, quick: bool = False) -> Endpoin
 
 
 def refusals() -> Iterator[EndpointCase]:
-    """Tips about refusing: a thousand users, each request on a new connection."""
+    """Tips about rejecting requests: a thousand users, each request on a new connection."""
     variants = {"backlog 2048": {}, "backlog 16": {"APP_LAB_BACKLOG": "16"}}
     variants |= {"limit-concurrency 100": {"APP_LAB_LIMIT_CONCURRENCY": "100"}}
     for name, variables in variants.items():
@@ -133,7 +137,7 @@ def _workers(number: int) -> str:
     return "1 worker" if number == 1 else f"{number} workers"
 
 
-# In the order of measuring; `tips` has duets besides.
+# In the order of measuring. `tips` also has the duets of `lab.measurement.duets`.
 STUDIES = {
     "do_nothing": do_nothing,
     "three_tasks": three_tasks,
