@@ -1,4 +1,4 @@
-"""Says what is done to each of lab/questions, and what is claimed: one file for each question."""
+"""The cases of each application in lab/questions, and the claims of users: one file for each question."""
 
 from lab.measurement.question import Question
 from lab.measurement.questions import (

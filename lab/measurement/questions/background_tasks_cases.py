@@ -1,4 +1,4 @@
-"""Somebody else's requests beside background tasks, and a restart while tasks run."""
+"""Measures other requests while background tasks run, and how many tasks survive a restart."""
 
 import asyncio
 from functools import partial
@@ -24,7 +24,7 @@ DONE_IN_THE_END = "done in the end, of 40"
 
 
 async def _start_tasks(url: str, durations: list[int]) -> None:
-    """Sends one request for each task, on a few connections, and returns when all are answered."""
+    """Sends one request for each task, on a few connections, and returns when all requests are answered."""
 
     async def one(ms: int) -> None:
         async with http.post(f"{url}?ms={ms}") as answer:
@@ -35,7 +35,7 @@ async def _start_tasks(url: str, durations: list[int]) -> None:
 
 
 def _beside(stage: Stage, kind: str, other: str) -> Figures:
-    """Four users of `other`, while a burst of tasks runs."""
+    """Measures four users of the endpoint `other`, while a burst of background tasks of the kind `kind` runs."""
     with stage.serve(uvicorn("background_tasks", *TIME_OUT)) as app:
         tasks = _start_tasks(f"{app.url}/{kind}", [TASK_MS] * TASKS)
         seen = uvloop.run(crowd([f"{app.url}/{other}"], 4, stage.seconds(2), pause=0.005, beside=tasks))
@@ -43,7 +43,10 @@ def _beside(stage: Stage, kind: str, other: str) -> Figures:
 
 
 def _restarted(stage: Stage, kind: str, *options: str) -> Figures:
-    """Sends SIGTERM as soon as all clients have their 200. For the kind `job`, another process then does the rest."""
+    """Returns how many of 40 tasks are done in the end, if SIGTERM comes as soon as all clients have their 200.
+
+    For the kind `job`, another process then does the remaining jobs.
+    """
     with stage.serve(uvicorn("background_tasks", *options)) as app:
         asyncio.run(_start_tasks(f"{app.url}/{kind}", DURATIONS))
         app.end()
@@ -59,7 +62,7 @@ async def _jobs_done(stage: Stage) -> int:
     assert stage.beside.database is not None
     async with await psycopg.AsyncConnection.connect(stage.beside.database.url, autocommit=True) as connection:
         async with asyncio.timeout(60):
-            while await (await connection.execute(OPEN)).fetchone() is not None:  # noqa: ASYNC110  # another process's
+            while await (await connection.execute(OPEN)).fetchone() is not None:  # noqa: ASYNC110  # a database
                 await asyncio.sleep(0.1)
         deleted = await connection.execute("DELETE FROM jobs")
         return deleted.rowcount

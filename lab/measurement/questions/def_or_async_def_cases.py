@@ -1,4 +1,4 @@
-"""A hundred users of each kind of work, in each way."""
+"""Measures each kind of work, in each way to run it, with a hundred users."""
 
 from functools import partial
 from itertools import product

@@ -1,4 +1,4 @@
-"""Clients that leave after a quarter of a second, and what their handlers then do."""
+"""Measures what handlers still do after their clients have disconnected, a quarter of a second after the request."""
 
 import asyncio
 import json
@@ -51,7 +51,7 @@ def _measured(stage: Stage, path: str, middleware: str = "none") -> Figures:
 
 
 def _ended(url: str) -> dict[str, int]:
-    """Waits until every handler has ended; returns what they have done."""
+    """Waits until every handler has ended, and returns the counts of `work`. Raises TimeoutError after PATIENCE_S."""
     until = monotonic() + PATIENCE_S
     while (done := work(url))["ended"] < done["started"]:
         if monotonic() > until:

@@ -1,4 +1,4 @@
-"""One client that fetches large responses, and four that fetch small ones meanwhile."""
+"""Measures one client that fetches large responses, and four clients that fetch small responses meanwhile."""
 
 from functools import partial
 from itertools import product
@@ -34,7 +34,8 @@ def _measured(stage: Stage, path: str, rows: int) -> Figures:
 
 
 def _cpu_ms(app: Served, url: str, seconds: float) -> float:
-    """Returns the CPU of a response in ms: of whole responses, one after the other, for at least `seconds`.
+    """Returns the CPU time of a response in ms: the mean of responses that are fetched one by one for at least
+    `seconds`.
 
     Raises ChildProcessError if a request fails.
     """

@@ -1,4 +1,4 @@
-"""Measures what a load leaves in memory, what the garbage collector frees of it, and what the system gets back."""
+"""Measures how much memory grows under a load, and how much remains after gc.collect() and after malloc_trim()."""
 
 import http.client
 from functools import partial
@@ -26,7 +26,7 @@ def _ask(served: Served, path: str) -> None:
 
 
 def _measured(stage: Stage, path: str, arenas: str = "") -> Figures:
-    """Growth since the first request; each step is on top of the one before."""
+    """Returns the growth since the first request in MiB: after the load, then after collecting and after trimming."""
     command = ["env", f"MALLOC_ARENA_MAX={arenas}", *uvicorn("memory")] if arenas else uvicorn("memory")
     with stage.serve(command) as app:
         _ask(app, path)

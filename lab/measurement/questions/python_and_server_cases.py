@@ -1,4 +1,4 @@
-"""CPU of a request under each Python that is installed, and under each server."""
+"""Measures the CPU time of a request under each installed Python, and under each server."""
 
 import shutil
 import subprocess
@@ -24,8 +24,8 @@ SERVERS = {
     "granian": ("GRANIAN_PORT", ["-m", "granian", "--interface", "asgi", "--log-level", "warning", APP]),
 }
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
-# The claims compare servers, and builds, under this version. It must not be the Python that runs this module: documents
-# are also generated from stored results, under any Python.
+# The claims compare servers, and builds, under this version. It is a constant, and not the version that runs this
+# module, because any Python may generate the documents from stored results.
 COMPARED = "3.11"
 SYSTEM = f"{COMPARED} of the system"  # distributions build with profile-guided optimisation, pyenv does not by default
 VERSIONS = [*sorted({COMPARED, "3.13", "3.14", HERE}), SYSTEM]
@@ -52,7 +52,10 @@ def _runs(base: str) -> bool:
 
 
 def _interpreters(version: str) -> list[str]:
-    """Returns the paths at which Python `version` may be. For SYSTEM: none if COMPARED itself is the system's."""
+    """Returns the paths at which Python `version` may be.
+
+    For SYSTEM, returns no path if COMPARED itself is the system's Python, because the two cases would be the same.
+    """
     if version == SYSTEM:
         return [] if HERE == COMPARED and sys.base_prefix == "/usr" else [f"/usr/bin/python{COMPARED}"]
     return [

@@ -1,4 +1,4 @@
-"""Users of one process and of four, by whatever starts them; and what a kill of one process cuts off."""
+"""Measures one process and four processes (uvicorn, gunicorn, pods), and the requests that a kill of one cuts off."""
 
 import asyncio
 import signal
@@ -18,7 +18,7 @@ from lab.measurement.stage import Served, Stage, uvicorn
 from loadtest.stage.tree import tree
 
 USERS, SECONDS = 16, 4
-CALM_USERS, PAUSE_S = 4, 0.3  # a bit less than half of the CPU
+CALM_USERS, PAUSE_S = 4, 0.3  # these users need a bit less than half of the CPU
 ANSWERS, MEMORY = "answers a second, saturated", "MiB"
 P50, P99 = "p50 ms of long requests, calm", "p99 ms of long requests, calm"
 STOPPED, CUT = "periods it was stopped in, calm, %", "requests of 16 that a kill cuts off"
@@ -58,7 +58,10 @@ def _measured(stage: Stage, start: Start) -> Figures:
 
 
 def _throttled(served: list[Served]) -> tuple[int, int]:
-    """Returns the number of periods, and of those in which the CPU limit stopped a process; zeros without a limit."""
+    """Returns the number of periods, and the number of periods in which the CPU limit stopped a process.
+
+    Both are 0 if there is no limit.
+    """
     found = [throttling(cpu_stat(Path(f"/proc/{one.pid}"))) or Throttling(0, 0, 0) for one in served]
     return sum(one.periods for one in found), sum(one.throttled_periods for one in found)
 
