@@ -1,15 +1,20 @@
-"""Question: BackgroundTasks run after the response. Whom do they block, and what becomes of them when the process ends?
+"""Question: BackgroundTasks run after the response. What do they block, and what becomes of them at a restart?
 
-Setup: `/blocking` adds an `async def` task that blocks, `/awaiting` one that awaits, `/threads` a `def`, and `/own` an
-`async def` that runs the same work in threads of its own limiter. `/job` inserts a row into Postgres before it answers,
-and loops beside the handlers do the table's jobs. `/async` and `/sync` are somebody else's requests. A finished task
-logs a line.
+Setup: each endpoint answers, and its task then works for `?ms=`. A finished task logs a line.
+
+    /blocking       an `async def` task that blocks the event loop
+    /awaiting       an `async def` task that awaits
+    /threads        a `def` task
+    /own            an `async def` task that runs the work of `/threads` in threads of its own limiter
+    /job            no task: inserts a row into Postgres before the answer; loops beside the handlers do the jobs
+    /async, /sync   requests of other clients, to an `async def` and to a `def` handler
 
 Asked: fastapi#404, #1313, #1355 and #3824, starlette#2972.
 
 What to expect: a task runs in the same process as the handlers: on the event loop if it is `async def`, in one of the
-40 threads if it is `def`. A task that blocks the loop stops everybody. At the end uvicorn waits for the tasks, without
-end by default; a time-out or SIGKILL loses them, although their clients have 200. A row in a table outlives that.
+40 threads if it is `def`. A task that blocks the event loop blocks all requests. When uvicorn stops, it waits for the
+tasks, by default without a time-out. A time-out or SIGKILL loses the tasks, although their clients have 200. A row in a
+table survives both.
 """
 
 import asyncio
@@ -48,8 +53,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         while runners:
             for runner in runners:
                 runner.cancel()
-            # Again if one is lost: the pool calls asyncio.wait_for, which may hide a cancellation under Python 3.11
-            # (https://github.com/python/cpython/issues/86296).
+            # Cancels again if a cancellation is lost: the pool calls asyncio.wait_for, which may suppress it under
+            # Python 3.11 (https://github.com/python/cpython/issues/86296).
             _, runners = await asyncio.wait(runners, timeout=1)
 
 

@@ -1,14 +1,14 @@
-"""Question: `def` or `async def`, and what belongs in a thread or in a process?
+"""Question: `def` or `async def`, and which work belongs in a thread or in a process?
 
-Setup: five kinds of work: nothing; a call of an upstream that takes 200 ms, by an async client or by a sync one; a
-computation of 2 to 5 ms; and a call with a computation. Each is done in four ways: `/def` runs in one of 40 threads,
-`/async` on the event loop, `/thread` and `/process` are `async def` handlers that hand the work over. A process has no
-async client.
+Setup: five kinds of work: nothing; a call of an upstream that takes 200 ms, by an async client or by a sync client; a
+computation of 2 to 5 ms; and a call with a computation. Each kind of work runs in four ways: `/def` in one of 40
+threads, `/async` on the event loop, `/thread` and `/process` in an `async def` handler that passes the work to a thread
+or a process. `/process` has no async client, because the client belongs to the event loop of the application.
 
-Asked: in every thread about FastAPI's performance.
+Asked: in every discussion of FastAPI's performance.
 
-What to expect: `async def` for what awaits, `def` or a thread for what blocks, a process for what computes. A call that
-blocks in `async def` stops everybody: one request at a time.
+What to expect: `async def` is best for work that awaits, `def` or a thread for work that blocks, and a process for work
+that computes. Work that blocks in `async def` blocks all requests: the process handles one request at a time.
 """
 
 import asyncio

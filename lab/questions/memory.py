@@ -2,14 +2,14 @@
 
 Setup: four endpoints use some memory in their own way. `/threads` builds a list of strings in one of forty threads,
 waits, drops the list and keeps a short text of each request in a cache of fixed size; `/cycles` drops objects that
-refer to each other; `/leak` keeps what it makes in a module's list; `/bounded` keeps it in a cache of fixed size.
+refer to each other; `/leak` keeps lists of strings in a module's list; `/bounded` keeps them in a cache of fixed size.
 `/collect` runs the garbage collector, `/trim` returns free memory to the system.
 
 Asked: fastapi#596, #1624 and #4649, uvicorn#1993, botocore#2047.
 
-What to expect: three things look alike in a graph. glibc keeps freed memory in arenas, of which it makes up to eight
-for each core, and returns a part of it on malloc_trim, or has fewer of them (MALLOC_ARENA_MAX); Python keeps cycles
-until it collects; only a leak grows with every request.
+What to expect: three causes look alike in a graph. First, glibc keeps freed memory in arenas, up to eight for each
+core; malloc_trim() returns a part of it, and MALLOC_ARENA_MAX limits the number of arenas. Second, Python keeps
+reference cycles until it collects garbage. Third, a leak; only a leak grows with every request.
 """
 
 import ctypes
@@ -28,9 +28,9 @@ texts: deque[str] = deque(maxlen=400)
 
 
 def lines(number: int) -> list[str]:
-    """Returns strings, 1,000 of which are some megabyte.
+    """Returns `number` strings; 1,000 strings take about a megabyte.
 
-    All but the first ten are too large for Python's own allocator, so their memory comes from malloc.
+    All strings but the first ten are too large for Python's own allocator, so their memory comes from malloc.
     """
     return [str(line) * CHARACTERS for line in range(number)]
 
