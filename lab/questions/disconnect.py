@@ -1,15 +1,16 @@
-"""Question: the client has gone. Does the handler know, and what does it do for nobody?
+"""Question: the client has disconnected. Does the handler notice, and how much work does it still do?
 
-Setup: a handler calls an upstream twenty times, 50 ms each; its clients leave during the first calls. `/runs_on` is an
-ordinary handler; `/asks` asks `request.is_disconnected()` after each call; `/cancelled` waits for the disconnect
-beside the work, and cancels the work; `/streams` is a StreamingResponse. APP_LAB_MIDDLEWARE=base_http puts a
-BaseHTTPMiddleware in front of them. `/work` counts what the handlers have done.
+Setup: a handler calls an upstream twenty times, 50 ms each; its clients disconnect during the first calls. `/runs_on`
+is an ordinary handler; `/asks` calls `request.is_disconnected()` after each call of the upstream; `/cancelled` waits
+for the disconnect beside the work, and cancels the work; `/streams` is a StreamingResponse.
+APP_LAB_MIDDLEWARE=base_http puts a BaseHTTPMiddleware in front of them. `/work` returns counts of the handlers' work.
 
 Asked: fastapi#3766, vllm#10087, starlette discussion 2094.
 
-What to expect: ASGI has no cancellation, only a message that somebody has to receive. An ordinary handler receives
-none, and runs to its end. StreamingResponse listens itself. BaseHTTPMiddleware hides the message from
-`is_disconnected()`, which looks only at what is there at once; who awaits the message gets it.
+What to expect: ASGI does not cancel a handler. The server only has a message, `http.disconnect`, for an application
+that receives messages. An ordinary handler receives no message after the body, and runs to its end. StreamingResponse
+receives the message. BaseHTTPMiddleware hides the message from `is_disconnected()`, which does not wait for messages. A
+task that awaits the message receives it even behind BaseHTTPMiddleware.
 """
 
 from collections import Counter
@@ -40,7 +41,9 @@ add_middleware(app, settings.middleware)
 
 
 async def calls(request: Request) -> AsyncGenerator[bytes, None]:
-    """Calls the upstream again and again, and counts. A handler that is cancelled has ended, and not finished."""
+    """Calls the upstream CALLS times, and counts the calls. A handler that is cancelled counts as ended, not as
+    finished.
+    """
     work, http = request.state.work, request.state.http
     work["started"] += 1
     try:
@@ -72,7 +75,7 @@ async def asks(request: Request) -> int:
 
 @asynccontextmanager
 async def cancelled_on_disconnect(request: Request) -> AsyncIterator[None]:
-    """Cancels its body when the client disconnects. Read the request's body before."""
+    """Cancels the `with` block when the client disconnects. Read the request's body before: `watch` discards it."""
 
     async def watch() -> None:
         while (await request.receive())["type"] != "http.disconnect":

@@ -1,15 +1,16 @@
 """Question: why does a large response take so long, and why do all other requests become slow meanwhile?
 
 Setup: the same rows, of some 150 bytes each, are returned in five ways: by a declared return type, as dicts without
-one, as a JSONResponse, as bytes that orjson made, and as a stream of lines. `/thread/{rows}` has the declared return
-type in a `def` handler, `/small` is somebody else's request.
+a return type, as a JSONResponse, as bytes that orjson made, and as a stream of lines. `/thread/{rows}` has the declared
+return type in a `def` handler. `/small` is the request of another client.
 
 Asked: fastapi#360 and #1359, PR #2615, airflow#59082.
 
-What to expect: FastAPI serialises on the event loop, also for a `def` handler; it validates there only for
-`async def`. Nothing else runs until FastAPI has finished. Without a return type, FastAPI first copies the whole
-structure in Python with `jsonable_encoder`, which is the slowest way. A stream sends a hundred lines at a time, and
-then lets other requests run. Neither Starlette nor uvicorn does so, unless the client reads slowly.
+What to expect: FastAPI serialises every response on the event loop, even the response of a `def` handler. It validates
+the response on the event loop only for `async def`. No other request runs until FastAPI has finished. Without a return
+type, FastAPI first copies the whole structure in Python with `jsonable_encoder`, which is the slowest way. `/stream`
+sends a hundred lines at a time, and then lets other requests run. Starlette and uvicorn themselves let other requests
+run only if the client reads slowly.
 """
 
 import asyncio
@@ -48,7 +49,7 @@ made: dict[int, list[dict[str, Any]]] = {}
 
 
 def table(number: int) -> list[dict[str, Any]]:
-    """Returns the rows, which are made once, so that only their way out is measured."""
+    """Returns the rows. They are created once, so that only the response is measured."""
     if number not in made:
         made[number] = [row(index) for index in range(number)]
     return made[number]

@@ -1,16 +1,22 @@
 """Question: what do logs, metrics and traces cost, on an endpoint that does nothing else?
 
-Setup: APP_LAB_OBSERVE chooses. One line for each request by the standard library's logging, by the same behind a
-queue, by loguru, by structlog, or by this project's own record, which writes many lines at once in a thread; metrics by
-prometheus-fastapi-instrumentator; traces by OpenTelemetry's instrumentation of FastAPI (all, or one in a hundred) and
-by FastAPI's own `telemetry=`. Spans are exported to nowhere, and neither records metrics: no provider is set.
-uvicorn's access log and a slow reader of standard error are options of the measurement.
+Setup: APP_LAB_OBSERVE selects one of the following.
+
+    stdlib, queue              a log line for each request, by Python's logging, without and with a queue
+    loguru, structlog          a log line for each request, by these libraries
+    ours                       a log line from this project's record, which a thread writes with many others
+    prometheus                 metrics by prometheus-fastapi-instrumentator
+    otel, otel_sampled         traces by OpenTelemetry's instrumentation of FastAPI, of all requests or one in a hundred
+    telemetry                  traces by FastAPI's own `telemetry=`
+
+The exporter discards spans. The instrumentations record no metrics, because no meter provider is set. uvicorn's access
+log and a slow reader of standard error are options of the measurement.
 
 Asked: lite-bootstrap#189, opentelemetry-python#3474, uvicorn#112, loguru#667.
 
-What to expect: on an endpoint that does nothing, each of them but this project's record is a large part of the
-request; on one that calls a database for two milliseconds, lines and metrics are a small part, and traces are not. A
-line to a full pipe that nobody reads blocks the event loop.
+What to expect: on an endpoint that does nothing, each of these takes a large part of the request's CPU time, except
+this project's record. On an endpoint that calls a database for two milliseconds, log lines and metrics take a small
+part; traces do not. If standard error is a full pipe that nobody reads, a log line blocks the event loop.
 """
 
 import logging
