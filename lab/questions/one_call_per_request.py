@@ -1,9 +1,10 @@
-"""Question: each request makes a call of its own, which the other side could take many at a time. Who gathers them?
+"""Question: each request calls a service that accepts many items in one call. How can requests share a call?
 
-`OneCall` is what group commit does in this project's service (`app.sqs.group_commit`), for any backend whose call takes
-several items. It needs only the standard library, so that a reader can copy it.
+`OneCall` does for any such service what group commit does in this project (`app.sqs.group_commit`). It needs only the
+standard library, so that a reader can copy it.
 
-`python -m lab.questions.one_call_per_request` compares both ways of calling a bulk endpoint of HTTP, over sockets.
+`python -m lab.questions.one_call_per_request` compares one call per item with shared calls, on an HTTP endpoint that
+accepts many items, over sockets.
 """
 
 import asyncio
@@ -21,9 +22,10 @@ Result = TypeVar("Result")
 
 
 class OneCall(Generic[Item, Result]):
-    """Passes items that wait at the same time to one call: at most `size` to a call, and `calls` calls in flight.
+    """Sends items that wait at the same time in one call: at most `size` items per call, and `calls` calls in flight.
 
-    `call` gets the items, and returns for each of them a result or an exception. If it raises, all of them fail.
+    `call` gets a list of items, and returns a result or an exception for each item. If `call` raises an exception, all
+    items of the call fail.
     """
 
     def __init__(
@@ -77,14 +79,14 @@ ITEMS, USERS, CALLS, SIZE, CALL_S = 1000, 100, 4, 100, 0.01
 
 
 async def _bulk(request: web.Request) -> web.Response:
-    """The other side: takes a list of items in one call, for about the time of one item."""
+    """The called service: takes a list of items in one call, in about the time of one item."""
     items = await request.json()
     await asyncio.sleep(CALL_S)
     return web.json_response([{"id": item} for item in items])
 
 
 async def compare() -> list[str]:
-    """Returns a line for each way: a hundred users send a thousand items, with four calls in flight."""
+    """Returns a line for each way to call: a hundred users send a thousand items, with four calls in flight."""
     app = web.Application()
     app.router.add_post("/bulk", _bulk)
     runner = web.AppRunner(app)

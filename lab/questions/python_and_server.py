@@ -1,12 +1,14 @@
 """Question: which Python and which server need the least CPU?
 
 Setup: `/nothing` answers at once; `/real` validates its query, makes a SELECT through an async pool of connections, and
-returns twenty rows by a declared type. uvicorn with uvloop and with asyncio, and granian, one process each, under each
-Python that is installed. The application imports nothing of the lab, so that it runs in any environment.
+returns twenty rows by a declared type. The servers are uvicorn with uvloop, uvicorn with asyncio, and granian, with one
+process each, under each installed Python. The application imports nothing of the lab, so that it runs in any
+environment.
 
-Asked: what others measured is in docs/questions/python_and_server.md.
+Asked: see the measurements of others in docs/questions/python_and_server.md.
 
-What to expect: server and event loop make half of a request that does nothing, and little of one that does something.
+What to expect: server and event loop need half of the CPU time of a request that does nothing, and a small part of the
+CPU time of a real request.
 """
 
 import os

@@ -1,9 +1,10 @@
-"""Question: a client gets resets and refused connections, and the service logs nothing. Who closes, and when?
+"""Question: a client gets resets and refused connections, and the service logs nothing. Who closes connections, and
+when?
 
-    python -m lab.questions.uvicorn_closes idle        a kept connection, before and after uvicorn's five seconds
+    python -m lab.questions.uvicorn_closes idle        a kept-alive connection, before and after uvicorn's five seconds
     python -m lab.questions.uvicorn_closes stopping    a request in flight and a new connection, after SIGTERM
 
-What to expect: uvicorn closes a connection that was idle for five seconds, and its listener at SIGTERM.
+What to expect: uvicorn closes a connection that was idle for five seconds. At SIGTERM, uvicorn closes its listener.
 """
 
 import asyncio
@@ -64,7 +65,7 @@ def _answer(connection: HTTPConnection) -> str:
 
 @contextmanager
 def _uvicorn() -> Iterator[tuple[Callable[[], None], int]]:
-    """Yields a function that sends SIGTERM to uvicorn with its defaults, and its port."""
+    """Runs uvicorn with its default settings. Yields a function that sends SIGTERM to uvicorn, and the port."""
     port = free_port()
     command = ["uvicorn", f"{__spec__.name}:app", "--port", str(port), "--log-level", "warning"]
     with child_process(command, os.environ, 2 * SLOW_S) as process:

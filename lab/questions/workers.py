@@ -1,4 +1,4 @@
-"""Question: how many workers does a pod need, by gunicorn, by uvicorn, or by more pods?
+"""Question: how many workers does a pod need, and should gunicorn, uvicorn or more pods provide them?
 
 Setup: `/compute` computes for a few milliseconds, `/report` computes eleven times as long, and `/wait` waits 50 ms on
 the event loop. The cases are one process with one CPU; four workers of uvicorn or gunicorn that share one CPU; and four
@@ -6,10 +6,11 @@ processes with a quarter of a CPU each, like four pods.
 
 Asked: fastapi#1484, #1727 and #2227, uvicorn#303.
 
-What to expect: workers share the CPU that there is, so four on one CPU compute no more than one, and take four times
-the memory. A quarter of a CPU is 25 ms in each 100 ms: a process that has used them stops until the next period, and
-its requests with it. What four pods bring is that a kill cuts off a quarter of the requests instead of all. Four
-workers do not share the connections out evenly, so the kill of one can cut off nearly all requests.
+What to expect: workers share the CPU, so four workers on one CPU compute no more than one, and need four times the
+memory. A quarter of a CPU is 25 ms in each 100 ms: a process that has used its 25 ms stops until the next period, and
+its requests wait. The advantage of four pods is that a kill cuts off a quarter of the requests instead of all. The
+connections are not spread evenly over four workers of one pod, so the kill of one worker can cut off nearly all
+requests.
 """
 
 import asyncio
