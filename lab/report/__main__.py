@@ -1,7 +1,7 @@
-"""Writes the pictures of docs/lab.md, and lab.html, again if any of them is stale.
+"""Writes the pictures of docs/lab.md, and lab.html, again if one of these files is stale.
 
-python -m lab.report            write them
-python -m lab.report --check    fail if any is stale
+python -m lab.report            write the stale files
+python -m lab.report --check    fail if a file is stale
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The tables of what was measured of the questions: the figures that users compare, and their ratios."""
+"""Makes the tables of the questions: the figures that users compare, and the ratios of these figures."""
 
 from math import inf, isinf, isnan
 from typing import NamedTuple
@@ -13,11 +13,11 @@ from loadtest.report.cells import markdown
 # beyond this factor. With at most eight repeats, the interval contains every repeat.
 MARGIN = 1.1
 NOTHING = "–"
-THREE_DIGITS = 10  # below, a number has two decimals
+THREE_DIGITS = 10  # a smaller number has two decimals
 
 
 class ClaimOutcome(NamedTuple):
-    """`what`: the claim, with its condition. `first` ÷ `second` is `ratio`."""
+    """The outcome of one claim. `what`: the claim, with its condition. `ratio` is `first` ÷ `second`."""
 
     what: str
     first: MedianEstimate
@@ -27,7 +27,10 @@ class ClaimOutcome(NamedTuple):
 
 
 def outcomes(answer: Answer) -> list[ClaimOutcome]:
-    """Returns the outcomes of each claim whose cases were measured: the claim's, and the one without its condition."""
+    """Returns the outcomes of all claims whose cases were measured.
+
+    A claim with a condition may have a second outcome, which is the ratio without this condition.
+    """
     found = []
     for claim in QUESTIONS[answer.name].claims:
         what = f"{claim.text} (if {claim.only_if})" if claim.only_if else claim.text
@@ -47,7 +50,10 @@ def _outcome(answer: Answer, claim: Claim, ratio: Ratio, what: str) -> ClaimOutc
 
 
 def _ratio(answer: Answer, ratio: Ratio) -> MedianEstimate:
-    """Estimates the ratio from each repeat's own: infinite if only the divisor is zero, left out if both are zero."""
+    """Estimates the ratio from the ratios of the repeats.
+
+    A repeat's ratio is infinite if only the divisor is zero. The estimate omits a repeat if both values are zero.
+    """
     over, under = ({run.repeat: run.figures for run in answer.of(case)} for case in (ratio.over, ratio.under))
     both = sorted(over.keys() & under.keys())
     pairs = [(over[repeat][ratio.figure], under[repeat][ratio.figure]) for repeat in both]
@@ -55,7 +61,10 @@ def _ratio(answer: Answer, ratio: Ratio) -> MedianEstimate:
 
 
 def judge(claim: Claim, measured: MedianEstimate) -> str:
-    """Returns `near 1 in a repeat`, `the opposite`, or nothing if the ratio is on the side that users claim."""
+    """Returns the verdict on a claim, which is an empty string if the measured ratio is on the side that users claim.
+
+    `near 1 in a repeat`: the interval is not beyond MARGIN on one side of 1. `the opposite`: it is on the other side.
+    """
     more, less = measured.low > MARGIN, measured.high < 1 / MARGIN
     if not more and not less:
         return "near 1 in a repeat"
@@ -63,7 +72,7 @@ def judge(claim: Claim, measured: MedianEstimate) -> str:
 
 
 def claims(answer: Answer) -> str:
-    """Returns the two figures of each claim, their ratio, and what speaks against the claim."""
+    """Returns a table with the two figures of each claim, their ratio, and what contradicts the claim."""
     rows = [
         [one.what, _middle(one.first), _middle(one.second), "; ".join(filter(None, [interval(one.ratio), one.verdict]))]
         for one in outcomes(answer)
@@ -80,7 +89,7 @@ def _doubtful(answer: Answer) -> list[str]:
 
 
 def figures(answer: Answer) -> str:
-    """Every case: medians of the repeats with their intervals."""
+    """Returns a table of every case: medians of the repeats with their intervals."""
     names = list(dict.fromkeys(name for run in answer.runs for name in run.figures))
     rows = [
         [case, *(interval(estimate(run.figures.get(name) for run in answer.of(case))) for name in names)]
@@ -90,7 +99,7 @@ def figures(answer: Answer) -> str:
 
 
 def def_or_async_def(answer: Answer) -> str:
-    """Kinds of work by ways to do it: the answers a second as a factor of those of `def`."""
+    """Returns a table of work (rows) and ways to run it (columns), with the answers a second ÷ those of `def`."""
     rows = []
     for work, name in WORK.items():
         cells = [_ratio(answer, Ratio(ANSWERS, case(work, way), case(work, "def"))) for way in WAYS]
@@ -100,7 +109,7 @@ def def_or_async_def(answer: Answer) -> str:
 
 
 def interval(between: MedianEstimate) -> str:
-    """Formats as `12 (11–13)`: no decimals from ten on and for whole numbers, otherwise two."""
+    """Formats an estimate as `12 (11–13)`: with two decimals below 10, unless the number is whole."""
     if isnan(between.median):
         return NOTHING
     numbers = [_number(number) for number in between]
@@ -115,6 +124,6 @@ def _number(number: float) -> str:
 
 
 def answer(answer: Answer) -> str:
-    """Returns the whole text, for a terminal."""
+    """Returns all tables of a question as text for a terminal."""
     heading = f"{answer.name}: {QUESTIONS[answer.name].title}"
     return "\n\n".join([heading, figures(answer), claims(answer)])

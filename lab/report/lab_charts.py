@@ -1,4 +1,4 @@
-"""The charts of the lab's studies as Vega-Lite, in the form of the history's."""
+"""Makes the charts of the lab's studies and questions in Vega-Lite, in the style of `loadtest.report.charts`."""
 
 from math import floor, isfinite, isnan, log10
 from typing import Any
@@ -15,14 +15,14 @@ from loadtest.report.charts import MEASURED, NUMBER, Spec
 
 STEP = 34  # pixels of a comparison or a case
 BOTH, ALONE = "Published and measured ratios.", "Measured ratios; nothing was published."
-# Pixels left of the names: a reader's font may be wider than the one that the picture is laid out with.
+# Pixels left of the names, because a reader's font may be wider than the font with which Vega computes the layout.
 MARGIN = 40
 SHORT_AXIS = 20  # an axis up to this value is almost linear
-FEW_TICKS = 6  # of Vega's own, about: more of them touch each other at the ends of the axis
+FEW_TICKS = 6  # approximate number of Vega's own ticks; more ticks would touch each other at the ends of the axis
 
 
 def ratios(study: Study) -> Spec:
-    """Published and measured ratio of each comparison, with its interval, on a logarithmic axis."""
+    """Returns a study's chart: published and measured ratios, with intervals, on a logarithmic axis."""
     rows: list[dict[str, Any]] = []
     for outcome in outcomes(study):
         comparison, measured = outcome.comparison, outcome.measured
@@ -65,7 +65,7 @@ def _ratios(rows: list[dict[str, Any]], title: str) -> Spec:
 
 
 def figure(answer: Answer) -> Spec:
-    """The question's figure of every case, on an axis that is logarithmic above one and has a zero."""
+    """Returns a question's chart: its figure in every case. The axis is logarithmic above 1, and includes 0."""
     question = QUESTIONS[answer.name]
     rows: list[dict[str, Any]] = []
     for case in answer.cases():
@@ -81,9 +81,9 @@ def figure(answer: Answer) -> Spec:
 
 
 def _ticks(room: float) -> list[int] | None:
-    """Returns 0 and the powers of ten up to `room`, or None for a few of Vega's own ticks, where they have the room.
+    """Returns 0 and the powers of ten up to `room`, or None if `room` is small enough for Vega's own ticks.
 
-    Vega places the ticks of a symlog axis at equal distances in value, so they touch each other at the right end.
+    Vega places the ticks of a symlog axis at equal distances in value, so its ticks touch each other at the right end.
     """
     if room < SHORT_AXIS:
         return None

