@@ -1,4 +1,4 @@
-"""The generated parts of docs/lab.md and docs/questions: of each study and question, the newest complete run."""
+"""Makes the generated parts of docs/lab.md and docs/questions, from the newest run of each study and question."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +26,7 @@ class Run(NamedTuple):
 
 
 def read(folder: Path) -> Run:
-    """Reads lab.json and questions.json of a folder, as far as they exist."""
+    """Reads lab.json and questions.json of a folder. A file that is missing counts as empty."""
     lab, answers = LabResults(studies=[]), Answers(answers=[])
     if (file := folder / "lab.json").exists():
         lab = LabResults.model_validate_json(file.read_text(encoding="utf-8"))
@@ -36,7 +36,7 @@ def read(folder: Path) -> Run:
 
 
 def newest(name: str) -> tuple[Study, Path]:
-    """Returns the last measurement of that study, and its folder. Raises NotMeasured."""
+    """Returns the newest measurement of the study `name`, and its folder. Raises NotMeasured."""
     run = read(documents.folder(name))
     study = run.lab.study(name)
     assert study is not None  # according to the index
@@ -44,7 +44,7 @@ def newest(name: str) -> tuple[Study, Path]:
 
 
 def newest_answer(name: str) -> tuple[Answer, Path]:
-    """Returns the last measurement of that question, and its folder. Raises NotMeasured."""
+    """Returns the newest measurement of the question `name`, and its folder. Raises NotMeasured."""
     run = read(documents.folder(name))
     answer = run.answers.of(name)
     assert answer is not None  # according to the index
@@ -74,7 +74,7 @@ def _environments() -> Iterator[tuple[str, Environment, int]]:
 
 
 def study(name: str) -> str:
-    """Returns the picture of a study, its main comparisons, and what differs here. Raises NotMeasured."""
+    """Returns a study's picture, its main comparisons, the published load and the load here. Raises NotMeasured."""
     measured, folder = newest(name)
     of = PUBLISHED[name]
     text = f"{of.title}: published ratios and measured ones"
@@ -91,18 +91,21 @@ def answer(name: str) -> str:
 
 
 def number(name: str) -> str:
-    """Returns the claims on a question, and where they come from, for its page. Raises NotMeasured."""
+    """Returns the claims of a question and their provenance, for the question's page. Raises NotMeasured."""
     return "\n\n".join([lab_answers.claims(newest_answer(name)[0]), answer_provenance(name)])
 
 
 def def_or_async_def() -> str:
-    """Returns the table of the leading page, and where it comes from. Raises NotMeasured."""
+    """Returns the table of docs/questions/def_or_async_def.md and its provenance. Raises NotMeasured."""
     name = "def_or_async_def"
     return "\n\n".join([lab_answers.def_or_async_def(newest_answer(name)[0]), answer_provenance(name)])
 
 
 def answer_provenance(name: str) -> str:
-    """Returns the load, the command, the commit, the machine, and the page with every case. Raises NotMeasured."""
+    """Returns the load, the command, the commit and the machine of an answer, and a link to every case.
+
+    Raises NotMeasured.
+    """
     measured, folder = newest_answer(name)
     page = f"[Every case]({_page(folder, DOCUMENT / 'questions')}#{name})"
     return (

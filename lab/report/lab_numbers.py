@@ -14,7 +14,7 @@ def compared(study: str, comparison: str) -> float:
 
 
 def case(study: str, name: str, metric: str, under: str = "") -> float:
-    """Returns a figure of a case: `rps`, `mean_ms` or `cpu_ms`; with `under`, divided by that of another case."""
+    """Returns a figure of a case: `rps`, `mean_ms` or `cpu_ms`. With `under`: divided by the figure of that case."""
     found = estimate(value(row, metric) for row in lab_documents.newest(study)[0].of(name)).median
     return found / case(study, under, metric) if under else found
 
@@ -31,7 +31,7 @@ def asked(question: str, name: str, figure: str) -> float:
 
 
 def asked_ratio(question: str, over: str, under: str, figure: str) -> float:
-    """Returns a figure of a case ÷ that of another one in the same repeat, as tables do."""
+    """Returns `figure` of the case `over` ÷ `figure` of the case `under`, repeat by repeat, as in the tables."""
     answer, _ = lab_documents.newest_answer(question)
     both = ([run.figures.get(figure) for run in answer.of(name)] for name in (over, under))
     return ratio(*both).median

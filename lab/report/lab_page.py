@@ -1,4 +1,7 @@
-"""lab.html, one self-contained file: an index, and a part for each study and question, one of which is shown."""
+"""Writes lab.html, one self-contained file: an index, and a part for each study and question.
+
+The page shows either the index or one part.
+"""
 
 from base64 import b64encode
 from pathlib import Path
@@ -15,7 +18,7 @@ from loadtest.report.page import render
 
 
 def write(lab: LabResults, answers: Answers, out: Path) -> None:
-    """Writes `lab.html` to `out`, which has the pictures already."""
+    """Writes `lab.html` to `out`. The pictures must already be in `out`."""
 
     def picture(name: str) -> Markup:
         light, dark = (_embedded(out / f"{name}-{kind}.svg") for kind in ("light", "dark"))

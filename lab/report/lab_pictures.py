@@ -16,7 +16,7 @@ SVG_WIDTH = 560
 
 
 def write(lab: LabResults, answers: Answers, out: Path) -> None:
-    """Writes `lab-<study>-<theme>.svg`, `question-<name>-<theme>.svg` and the page of both to `out`."""
+    """Writes `lab-<study>-<theme>.svg`, `question-<name>-<theme>.svg` and lab.html to `out`."""
     for study in lab.studies:
         _draw(lab_charts.ratios(study), out, f"lab-{study.name}")
     for answer in answers.answers:

@@ -1,4 +1,4 @@
-"""Markdown tables of the lab's studies."""
+"""Makes the Markdown tables of the lab's studies."""
 
 from collections import Counter
 from math import isnan
@@ -23,13 +23,16 @@ VERDICTS: dict[Verdict, str] = {
 
 
 def study(study: Study) -> str:
-    """Returns the whole text, for a terminal."""
+    """Returns all tables of a study as text for a terminal."""
     heading = f"{study.name}: {PUBLISHED[study.name].title}"
     return "\n\n".join(filter(None, [heading, comparisons(study), reasons(study), rows(study)]))
 
 
 def comparisons(study: Study, main: bool = False) -> str:
-    """Published ratio, measured ratio and verdict of each comparison; with `main`, only of the main ones."""
+    """Returns a table with published ratio, measured ratio and verdict of each comparison.
+
+    If `main` is True, the table has only the main comparisons.
+    """
     shown = [outcome for outcome in outcomes(study) if outcome.comparison.main or not main]
     return markdown(["", "published", "measured", "verdict"], [_compared(outcome) for outcome in shown])
 
@@ -54,7 +57,7 @@ def _interval(between: MedianEstimate) -> str:
 
 
 def reasons(study: Study) -> str:
-    """Returns a line for each reason of a verdict, with its comparisons."""
+    """Returns a line for each reason why a ratio was not reproduced, with the comparisons of this reason."""
     claims: dict[str, list[str]] = {}
     for outcome in outcomes(study):
         if outcome.reason:
@@ -63,7 +66,10 @@ def reasons(study: Study) -> str:
 
 
 def verdicts(studies: list[tuple[Study, str]]) -> str:
-    """Returns the number of comparisons with each verdict, a row for each study. Each study has its page's address."""
+    """Returns a table with the number of comparisons for each study (rows) and verdict (columns).
+
+    `studies`: each study with the address of its page.
+    """
     counted = [Counter(outcome.verdict for outcome in outcomes(study)) for study, _ in studies]
     found = [verdict for verdict in VERDICTS if any(of[verdict] for of in counted)]
     rows = [

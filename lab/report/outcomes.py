@@ -1,4 +1,4 @@
-"""The published ratios of the lab's studies beside the measured ones, and what became of each."""
+"""Compares the published ratios of the lab's studies with the measured ratios, and finds the verdicts."""
 
 from math import isnan
 from typing import Literal, NamedTuple
@@ -14,12 +14,16 @@ Verdict = Literal["reproduced", "stronger", "weaker", "unclear", "different", "o
 FACTOR = 1.5
 SAME = 1.05
 SAME_LOW, SAME_HIGH = 0.8, 1.25
-# The comparison of a reference with itself.
+# The id of the comparison of a reference with itself.
 NOISE = "noise"
 
 
 class ComparisonOutcome(NamedTuple):
-    """`measured` is NaN where it was not; `verdict` None also where nothing is claimed. `reason`: empty if unknown."""
+    """The outcome of one comparison.
+
+    `measured`: NaN if a case was not measured. `verdict`: None if a case was not measured, or if nothing is claimed.
+    `reason`: why the published ratio was not reproduced, or an empty string.
+    """
 
     comparison: PublishedComparison
     measured: MedianEstimate
@@ -36,9 +40,9 @@ def outcomes(study: Study) -> list[ComparisonOutcome]:
 
 
 def _against_noise(outcome: ComparisonOutcome, noise: MedianEstimate | None) -> ComparisonOutcome:
-    """Makes the verdict of a duet `unclear` if the difference is no larger than a reference's from itself.
+    """Makes the verdict of a duet `unclear` if the difference is no larger than that between a reference and its copy.
 
-    The reference beside itself is a control, and gets no verdict.
+    The duet of a reference and its copy is a control, and gets no verdict.
     """
     if outcome.comparison.id == NOISE:
         return outcome._replace(verdict=None)
@@ -76,7 +80,8 @@ def value(row: CaseRepeat, metric: str) -> float | None:
 def threads(row: CaseRepeat) -> float | None:
     """Returns the number of Python threads, or None if it was not measured or the lab had several workers.
 
-    If the lab did not answer, the number is an estimate: the main thread, and threads started after the lab's start.
+    If the lab did not answer, the number is an estimate: the main thread, and the threads that have started since the
+    first request.
     """
     seen = row.threads
     if seen is None or row.workers > 1:
@@ -85,13 +90,15 @@ def threads(row: CaseRepeat) -> float | None:
 
 
 def judge(comparison: PublishedComparison, measured: MedianEstimate) -> Verdict | None:
-    """Returns what was found, or None if nothing was measured or nothing is claimed.
+    """Returns the verdict, or None if nothing was measured or nothing is claimed.
 
-    A ratio is `unclear` if its interval is not on one side of 1, and the `opposite` if it is not on the published side.
-    On that side, `reproduced` means that the median is within a factor of FACTOR of the published ratio. Beyond the
-    factor, the effect is `stronger` or `weaker`. A published ratio of one is `reproduced` if the interval is between
-    SAME_LOW and SAME_HIGH, `unclear` if only the median is, and `different` otherwise. A claim without figures has
-    only a side.
+        opposite           the interval of the measured ratio is on the side of 1 that contradicts the published ratio
+        unclear            the interval is on both sides of 1
+        reproduced         the interval is on the published side, and the median within FACTOR of the published ratio
+        stronger, weaker   the interval is on the published side, but the median is beyond FACTOR
+
+    If the published ratio is 1, the verdict is `reproduced` if the interval is between SAME_LOW and SAME_HIGH,
+    `unclear` if only the median is between them, and `different` otherwise. A claim without figures has only a side.
     """
     published = comparison.ratio
     if isnan(measured.median) or (published is None and comparison.claimed is None):
@@ -113,6 +120,6 @@ def _one(measured: MedianEstimate) -> Verdict:
 
 
 def _beyond(ratio: float, more: bool) -> bool:
-    """Returns True if `ratio`, rounded to two decimals as in the tables, is above 1 (unless `more`: below 1)."""
+    """Returns True if `ratio`, rounded to two decimals as in the tables, is above 1 (or below 1 if not `more`)."""
     shown = round(ratio, 2)
     return shown > 1 if more else shown < 1

@@ -1,4 +1,4 @@
-"""Reads what was published about the lab's studies (published.json), and why our results differ (reasons.json)."""
+"""Reads the published figures of the lab's studies (published.json), and why our results differ (reasons.json)."""
 
 import json
 from pathlib import Path
@@ -7,16 +7,17 @@ from typing import Any, Literal
 from loadtest.record.shapes import Record
 
 _HERE = Path(__file__).parent
-# By study and comparison: why it was not reproduced, found by measuring.
+# For each study and comparison: why the published ratio was not reproduced. Measurements have shown the reasons.
 REASONS: dict[str, dict[str, str]] = json.loads((_HERE / "reasons.json").read_text(encoding="utf-8"))
 
 
 class PublishedComparison(Record):
     """Two cases of a study. `published`: the figures of `over` and `under`; `claimed`: what is claimed without figures.
 
-    `metric`: `rps` (200s a second), `mean_ms` (latency), `threads` or `cpu_ms` (a request). A figure of 1 for `under`
-    means that `over` has the ratio: fib 30's published rates, 10, 9, 38 and 33, are rounded too much for ratios, and
-    the ratios given here are of the unrounded rates. docs/lab.md shows the `main` ones alone, at most five of a study.
+    `metric`: `rps` (200s a second), `mean_ms` (latency), `threads` or `cpu_ms` (a request). If the figure of `under` is
+    1, the figure of `over` is the ratio itself: the published rates of fib 30 (10, 9, 38 and 33) are rounded too much,
+    so the file has the ratios of the unrounded rates. docs/lab.md shows only comparisons with `main`, at most five of a
+    study.
     """
 
     id: str
@@ -35,7 +36,7 @@ class PublishedComparison(Record):
 
 
 class Published(Record):
-    """One study. `source`: who measured it; `published`: under which load; `here`: what differs here."""
+    """One study. `source`: its author; `published`: the published load; `here`: the load here, and what differs."""
 
     title: str
     source: str
