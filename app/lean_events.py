@@ -90,7 +90,7 @@ def parse_event(body: bytes, wanted: frozenset[str]) -> WebhookEvent:
 
 
 def _read(body: bytes) -> Event | None:
-    """Returns the event in `body`, or None if msgspec refuses the body or pydantic may refuse it."""
+    """Returns the event in `body`, or None if msgspec rejects the body, or pydantic might reject it."""
     # Two calls of `replace` are faster than `count`, which looks at each byte in turn.
     if 2 * len(body) - len(body.replace(b"[", b"")) - len(body.replace(b"{", b"")) > MOST_BRACKETS:
         return None

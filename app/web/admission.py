@@ -8,7 +8,7 @@ from app.web.estimate import Estimate
 
 
 class Admission:
-    """Admits or rejects the webhooks of one process, and counts those in flight. Use it in the event loop's thread."""
+    """Admits or rejects webhooks, and counts the webhooks in flight. Only the event loop's thread may use it."""
 
     def __init__(self, limits: WebSettings) -> None:
         self._limits = limits

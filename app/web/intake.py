@@ -10,7 +10,8 @@ The order of the steps:
 6. `accept`, `refuse` the outcome
 7. `Intake.end`       the record ends
 
-`middleware` calls the steps for releases under ASGI, `webhooks` for those without ASGI. All steps are synchronous.
+`middleware` calls the steps for releases under ASGI, and `webhooks` for releases without ASGI. All steps are
+synchronous.
 """
 
 from collections.abc import Callable, Mapping

@@ -77,7 +77,7 @@ def create_app(settings: WebSettings | None = None, observers: Observers[Webhook
 
 
 def prepare() -> tuple[WebSettings, Observers[WebhookRecord]]:
-    """Configures the log. Returns the settings from the environment, and the observers that they switch on.
+    """Configures the log. Returns the settings from the environment, and the observers that the settings switch on.
 
     Raises ConfigurationError if the process cannot serve its release with these settings.
     """

@@ -24,7 +24,8 @@ from app.web.webhooks import Webhooks
 
 # Number of file descriptors for everything except connections (from clients and to SQS), for example for the log.
 _RESERVED_FILES = 100
-# With a lower maximum, the service does not start, because it would close senders' connections to answer probes.
+# With a lower maximum, the service does not start, because the server would close senders' connections to answer
+# probes.
 _LEAST_CONNECTIONS = 32
 
 
