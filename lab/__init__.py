@@ -1,4 +1,4 @@
-"""The lab repeats published experiments on sync and async in FastAPI, and measures answers to questions of its users.
+"""The lab repeats published experiments on sync and async in FastAPI, and measures the answers to users' questions.
 
 application/   the published experiments, as endpoints of a FastAPI application
 questions/     an application for each question, with the fault and its cure

@@ -10,8 +10,8 @@ Published: study 3: 1,124 requests a second in sync and 2,008 in async, 1.8 time
 virtual users.
 
 What to expect: `async def` is faster. Both endpoints wait for the same Postgres, but a `def` endpoint needs CPU to pass
-the request to a thread and back. It needs even more CPU if many threads run at the same time: with a single thread
-(APP_LAB_THREADPOOL_TOKENS=1), it is faster than with 40. The more CPU Postgres itself needs, the smaller is the
+the request to a thread and back. It needs even more CPU if many threads run at the same time: a single thread
+(APP_LAB_THREADPOOL_TOKENS=1) is faster than 40 threads. The more CPU Postgres itself needs, the smaller is the
 difference.
 """
 
