@@ -1,12 +1,12 @@
-"""The rules and patches for other clusters in deploy/k8s/OTHER_CLUSTERS.md, applied to the overlay for AWS."""
+"""The rules and patches for other clusters in deploy/k8s/OTHER_CLUSTERS.md, added to a copy of the overlay for AWS."""
 
-import os
 import re
+import shutil
+from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
 import pytest
-import yaml
 
 from tests.deploy.policy import container, named, of, processes
 from tests.deploy.rendering import K8S, kustomize
@@ -15,15 +15,30 @@ from tests.deploy.test_manifests import KUBERNETES
 
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """Returns the objects of a copy of the overlay, to which all rules and patches are added."""
+    """Returns the objects of a copy of the overlay whose lists have all rules and patches, as the page says."""
+    copy = _copy(tmp_path_factory.mktemp("elsewhere"))
+    text = copy.read_text(encoding="utf-8")
+    for key, more in (("resources:\n", "  - elsewhere.yaml\n"), ("patches:\n", _blocks()[1])):
+        assert text.count(key) == 1
+        text = text.replace(key, key + more)
+    copy.write_text(text, encoding="utf-8")
+    return kustomize(copy.parent)
+
+
+def _blocks() -> tuple[str, str]:
+    """Returns the page's rules, and its patches."""
     section = (K8S / "OTHER_CLUSTERS.md").read_text(encoding="utf-8")
     rules, patches = re.findall(r"^```yaml\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
-    folder = tmp_path_factory.mktemp("elsewhere")
-    (folder / "policies.yaml").write_text(rules, encoding="utf-8")
-    overlay = os.path.relpath(K8S / "overlays" / "aws", folder.resolve())
-    kustomization = {"namespace": "invoice-webhook", "resources": [overlay, "policies.yaml"], **yaml.safe_load(patches)}
-    (folder / "kustomization.yaml").write_text(yaml.safe_dump(kustomization), encoding="utf-8")
-    return kustomize(folder)
+    return rules, patches
+
+
+def _copy(folder: Path) -> Path:
+    """Copies the overlay beside its original, with the rules as a file. Returns the path of its kustomization."""
+    shutil.copytree(K8S, folder / "k8s")
+    overlay = folder / "k8s" / "overlays" / "elsewhere"
+    shutil.copytree(K8S / "overlays" / "aws", overlay)
+    (overlay / "elsewhere.yaml").write_text(_blocks()[0], encoding="utf-8")
+    return overlay / "kustomization.yaml"
 
 
 def test_they_apply(objects: list[Any]) -> None:
@@ -44,3 +59,23 @@ def test_the_patches_change_both_processes(objects: list[Any]) -> None:
         assert security == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
         resources = container(deployment)["resources"]
         assert resources["requests"] == resources["limits"] == {"cpu": "1", "memory": "1Gi"}
+
+
+def test_the_copy_keeps_what_it_had(objects: list[Any]) -> None:
+    """The overlay's own patches still apply: roles, replicas, the time for the load balancer, its readiness gate."""
+    for name in ("web", "worker"):
+        role = named(objects, "ServiceAccount", name)["metadata"]["annotations"]["eks.amazonaws.com/role-arn"]
+        assert role.endswith(f"/invoice-webhook-{name}")
+    replicas = named(objects, "HorizontalPodAutoscaler", "web")["spec"]
+    assert (replicas["minReplicas"], replicas["maxReplicas"]) == (3, 12)
+    assert named(objects, "Deployment", "web")["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 110
+    assert "elbv2.k8s.aws/pod-readiness-gate-inject" in of(objects, "Namespace")[0]["metadata"]["labels"]
+
+
+def test_patches_at_the_end_of_the_file_are_an_error(tmp_path: Path) -> None:
+    """The block has no key of its own: kustomize rejects it in the wrong place, and does not replace a list."""
+    copy = _copy(tmp_path)
+    with copy.open("a", encoding="utf-8") as file:
+        file.write(_blocks()[1])
+    with pytest.raises(AssertionError, match="unknown field"):
+        kustomize(copy.parent)
