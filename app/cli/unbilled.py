@@ -16,9 +16,17 @@ from app.settings import load_worker_settings
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 
+LAST = 10**10  # a unix time after all usage, because keys have ten digits
+
 
 @click.command()
-@click.option("--older-than", type=Duration(), default="35d", show_default=True, help="Skip usage younger than this.")
+@click.option(
+    "--older-than",
+    type=Duration(),
+    default="35d",
+    show_default=True,
+    help="Skip usage younger than this. 0s skips nothing, not even usage whose time is in the future.",
+)
 def unbilled(older_than: int) -> None:
     """Show the usage that no invoice has, by customer and currency, and why. The command reads the whole table.
 
@@ -33,7 +41,7 @@ def unbilled(older_than: int) -> None:
         raise ConfigurationError("APP_BILLING_TABLE is not set: allowed is the name of a DynamoDB table")
     require_sdk()
     with failing():
-        report = asyncio.run(_find(settings.billing_table, int(time.time()) - older_than))
+        report = asyncio.run(_find(settings.billing_table, int(time.time()) - older_than if older_than else LAST))
     _show(report)
 
 

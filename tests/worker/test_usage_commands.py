@@ -107,6 +107,14 @@ def test_usage_that_nobody_charges_is_shown(whole: Whole, stage: Stage) -> None:
     assert "no invoice has 0" in whole.run("unbilled", "--older-than", "9999d").stdout
 
 
+def test_usage_of_the_coming_term_is_shown(whole: Whole, stage: Stage) -> None:
+    """Usage may have a time in the future. With `--older-than 0s`, the command shows it, otherwise it waits."""
+    customer = f"customer_{uuid4().hex}"
+    stage.put(customer, some(1, 9_999_999_999))
+    assert f"{customer} " in whole.run("unbilled", "--older-than", "0s").stdout
+    assert customer not in whole.run("unbilled", "--older-than", "1s").stdout
+
+
 def test_an_invoice_of_which_nothing_is_known(whole: Whole) -> None:
     """The command says so, and ends with 0, because a second run of a release finds nothing as well."""
     done = whole.run("release", "--invoice", "inv_unknown")
