@@ -116,6 +116,14 @@ def test_the_policy_allows_what_operators_call() -> None:
     assert called <= _allowed("OperatorPolicy", "Table") | _allowed("OperatorPolicy", "DeadLetters")
 
 
+def test_only_the_writer_deletes_usage() -> None:
+    """No policy of the template deletes items, and the page asks the writer, who would put an item again."""
+    template = (ROOT / "deploy" / "aws" / "billing.yaml").read_text(encoding="utf-8")
+    assert "dynamodb:DeleteItem" not in template
+    text = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+    assert "let the writer delete" in text
+
+
 def test_a_worker_cannot_delete_dead_letters() -> None:
     """The worker's policy allows it to send to the dead-letter queue, and nothing else."""
     assert _allowed("WorkerPolicy", "DeadLetters") == {"sqs:GetQueueUrl", "sqs:SendMessage"}

@@ -82,6 +82,15 @@ def test_unknown_or_contradictory(monkeypatch: pytest.MonkeyPatch, variables: di
     assert "hidden" not in str(error.value)
 
 
+def test_an_empty_variable_is_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`docker run -e NAME=` takes a variable of an --env-file back, so that `queue --peek` can name the other queue."""
+    queue = "https://sqs.eu-central-1.amazonaws.com/1/dead"
+    monkeypatch.setenv("APP_SQS_QUEUE_URL", queue)
+    monkeypatch.setenv("APP_DEAD_LETTER_QUEUE_URL", "")
+    settings = load_worker_settings()
+    assert (settings.sqs_queue_url, settings.dead_letter_queue_url) == (queue, None)
+
+
 @pytest.mark.parametrize("blank", ["", "  "], ids=["empty", "spaces"])
 @pytest.mark.parametrize("pair", ["APP_BASIC_AUTH", "APP_BASIC_AUTH_PREVIOUS"])
 @pytest.mark.parametrize("which", [["USERNAME"], ["PASSWORD"], ["USERNAME", "PASSWORD"]], ids="-".join)
