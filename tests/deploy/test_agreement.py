@@ -19,6 +19,8 @@ def test_every_variable_of_the_secret_is_a_setting() -> None:
     given = {name for secret in policy.of(rendered("kind", ()), "Secret") for name in secret["data"]}
     assert given == {"APP_BASIC_AUTH_USERNAME", "APP_BASIC_AUTH_PASSWORD", "APP_CHARGEBEE_API_KEY"}
     assert given <= {variable(name) for read in ALL for name in read.model_fields}
+    page = (ROOT / "deploy" / "k8s" / "README.md").read_text(encoding="utf-8")
+    assert given == set(re.findall(r"--from-literal=(\w+)=", page))
 
 
 def test_the_stand_ins_are_configured_as_the_worker_is() -> None:
