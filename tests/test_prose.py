@@ -52,6 +52,7 @@ TYPED: dict[str, dict[str, str]] = {
     "deploy/CAPACITY.md": {
         "us-east-1": "a name",
         "(At the 80 % at which the HPA aims": CONSTANT,
+        "the worker's 4 as well": CONSTANT,
         "to 70,000 calls": PUBLISHED,
         "in November 2026": "a date",
         "after 14 days": CONSTANT,
