@@ -63,7 +63,7 @@ def create_app(settings: WebSettings | None = None, observers: Observers[Webhook
         docs_url=None,
         redoc_url=None,
     )
-    app.state.service = Service(settings, admission, observers.of_calls(), webhooks)
+    app.state.invoice_webhook = Service(settings, admission, observers.of_calls(), webhooks)
     app.include_router(health.router)
     app.include_router(release.router if webhooks is None else openapi.router, tags=["webhooks"])
     app.openapi = cache(partial(openapi.document, app, settings.release))  # type: ignore[method-assign]  # as FastAPI documents it

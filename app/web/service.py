@@ -29,10 +29,10 @@ class Service:
     @classmethod
     def of(cls, app: FastAPI) -> "Service":
         """Returns the service of `app`. If `create_app` did not make `app`, reads the settings from the environment."""
-        if not hasattr(app.state, "service"):
+        if not hasattr(app.state, "invoice_webhook"):  # a reader's own application may well have a `state.service`
             settings = load_settings()
-            app.state.service = cls(settings, Admission(settings))
-        service: Service = app.state.service
+            app.state.invoice_webhook = cls(settings, Admission(settings))
+        service: Service = app.state.invoice_webhook
         return service
 
     @cached_property
