@@ -5,7 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "questions" / "use_a_release.md").read_text(encoding="utf-8")
 [DIFF] = re.findall(r"^```diff\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-COMMANDS = re.findall(r"^```console\n(.*)\n```$", PAGE, re.MULTILINE)
+COPY, SERVE, FACTORY = re.findall(r"^```console\n(.*)\n```$", PAGE, re.MULTILINE)
 RELEASES = (
     Release.V02_BLOCKING,
     Release.V03_THREADPOOL,
@@ -36,18 +36,19 @@ RELEASES = (
 
 
 @contextmanager
-def followed(command: str, variables: dict[str, str], folder: Path) -> Iterator[str]:
-    """Runs a command of the page in `folder`, with a free port, and yields the URL."""
+def followed(command: str, variables: Mapping[str, str], folder: Path) -> Iterator[str]:
+    """Runs a command of the page in `folder`, with a free port, and yields the URL. `folder/stderr` has the log."""
     words = [word for word in shlex.split(command) if not re.match(r"APP_\w+=", word)]
     assert words[0] == ".venv/bin/uvicorn"
     port = free_port()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "uvicorn", *words[1:], f"--port={port}"],
-        cwd=folder,
-        env=variables | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])},
-        stderr=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )
+    with (folder / "stderr").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "uvicorn", *words[1:], f"--port={port}"],
+            cwd=folder,
+            env=variables,
+            stderr=log,
+            stdout=subprocess.DEVNULL,
+        )
     url = f"http://127.0.0.1:{port}"
 
     def answered() -> str | None:
@@ -65,11 +66,22 @@ def followed(command: str, variables: dict[str, str], folder: Path) -> Iterator[
 
 
 def write(folder: Path, release: Release, without: str) -> None:
-    """Copies the release, and writes the application of the page without the lines that begin with `without`."""
-    (folder / "release.py").write_bytes((ROOT / "app" / "web" / "releases" / f"{release.value}.py").read_bytes())
-    lines = [line[1:] for line in DIFF.splitlines() if not line.startswith(without)]
-    assert len(lines) <= 15
-    (folder / "mine.py").write_text("\n".join(lines), encoding="utf-8")
+    """Copies what the page copies, and writes its application without the lines that begin with `without`."""
+    command = COPY.replace(Release.V07_SYNC_HANDLER, release)
+    subprocess.run(command, shell=True, check=True, cwd=folder, env={**os.environ, "CLONE": str(ROOT)})  # noqa: S602  # as a reader does
+    code = "\n".join(line[1:] for line in DIFF.splitlines() if not line.startswith(without))
+    (folder / "mine.py").write_text(code, encoding="utf-8")
+
+
+def reader(aws: QueueProcess, queue_url: str | None, **settings: object) -> dict[str, str]:
+    """Returns the variables of a reader: those that the page names, and no path to this repository."""
+    variables = environment(aws.endpoint, queue_url, **settings)
+    ours = {name for name in variables if "BASIC_AUTH" in name} | {"APP_PORT", "APP_RELEASE", "PYTHONPATH"}
+    return {name: value for name, value in variables.items() if name not in ours}
+
+
+def post(url: str, body: bytes) -> httpx.Response:
+    return httpx.post(f"{url}/webhooks/chargebee", content=body, timeout=60, verify=NO_CAS)
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=str)
@@ -78,10 +90,8 @@ def test_an_own_application(
 ) -> None:
     """The webhook gets 200, and the queue has its bytes, which the release's own producer has sent."""
     write(tmp_path, release, without="+")
-    variables = environment(aws.endpoint, queue_url)
-    variables = {name: value for name, value in variables.items() if "BASIC_AUTH" not in name and name != "APP_PORT"}
-    with followed(COMMANDS[0], variables, tmp_path) as url:
-        answer = httpx.post(f"{url}/webhooks/chargebee", content=event, timeout=60, verify=NO_CAS)
+    with followed(SERVE, reader(aws, queue_url), tmp_path) as url:
+        answer = post(url, event)
     assert (answer.status_code, answer.json()["status"]) == (200, "queued")
     assert [body for body, _ in queues.drain(sqs, queue_url)] == [event]
 
@@ -89,18 +99,18 @@ def test_an_own_application(
 def test_an_own_application_with_refusals(aws: QueueProcess, queue_url: str, tmp_path: Path) -> None:
     """With the lines that have a plus, a body that is no event gets 422, as a problem."""
     write(tmp_path, Release.V07_SYNC_HANDLER, without="-")
-    with followed(COMMANDS[0], environment(aws.endpoint, queue_url), tmp_path) as url:
-        answer = httpx.post(f"{url}/webhooks/chargebee", content=b"{}", timeout=60, verify=NO_CAS)
+    with followed(SERVE, reader(aws, queue_url), tmp_path) as url:
+        answer = post(url, b"{}")
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
 
 
 def test_the_factory(aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, tmp_path: Path) -> None:
     """uvicorn serves v02 with its own options: the service checks credentials, and the queue has the webhook."""
-    assert "APP_RELEASE=v02 " in COMMANDS[1]
-    assert "--http h11 --loop asyncio" in COMMANDS[1]
-    variables = environment(aws.endpoint, queue_url, release="v02")
-    with followed(COMMANDS[1], variables, tmp_path) as url:
-        unknown = httpx.post(f"{url}/webhooks/chargebee", content=event, timeout=60, verify=NO_CAS)
+    assert "APP_RELEASE=v02 " in FACTORY
+    assert "--http h11 --loop asyncio" in FACTORY
+    variables = environment(aws.endpoint, queue_url, release="v02") | {"PYTHONPATH": str(ROOT)}
+    with followed(FACTORY, variables, tmp_path) as url:
+        unknown = post(url, event)
         known = httpx.post(f"{url}/webhooks/chargebee", content=event, auth=(USER, PASSWORD), timeout=60, verify=NO_CAS)
     assert (unknown.status_code, known.status_code) == (401, 200)
     assert [body for body, _ in queues.drain(sqs, queue_url)] == [event]
