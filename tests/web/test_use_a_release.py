@@ -26,7 +26,18 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "questions" / "use_a_release.md").read_text(encoding="utf-8")
 [DIFF] = re.findall(r"^```diff\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+[LIFESPAN] = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 COPY, SERVE, FACTORY = re.findall(r"^```console\n(.*)\n```$", PAGE, re.MULTILINE)
+# An application of a reader who has a lifespan and a state already.
+BEFORE = 'mine = {"mine": "here"}'
+AFTER = """
+app.state.service = "the reader's"
+
+
+@app.get("/mine")
+def read(request: Request) -> str:
+    return request.state.mine
+"""
 RELEASES = (
     Release.V02_BLOCKING,
     Release.V03_THREADPOOL,
@@ -65,11 +76,17 @@ def followed(command: str, variables: Mapping[str, str], folder: Path) -> Iterat
         process.wait()
 
 
-def write(folder: Path, release: Release, without: str) -> None:
-    """Copies what the page copies, and writes its application without the lines that begin with `without`."""
+def write(folder: Path, release: Release, without: str, lifespan: bool = False) -> None:
+    """Copies what the page copies, and writes its application without the lines that begin with `without`.
+
+    `lifespan`: the application has a lifespan of its own, and enters the release's there, as on the page.
+    """
     command = COPY.replace(Release.V07_SYNC_HANDLER, release)
     subprocess.run(command, shell=True, check=True, cwd=folder, env={**os.environ, "CLONE": str(ROOT)})  # noqa: S602  # as a reader does
     code = "\n".join(line[1:] for line in DIFF.splitlines() if not line.startswith(without))
+    if lifespan:
+        code = code.replace("import FastAPI", "import FastAPI, Request")
+        code = code.replace("app = ", f"{BEFORE}\n{LIFESPAN}\napp = ").replace("=release.lifespan", "=lifespan") + AFTER
     (folder / "mine.py").write_text(code, encoding="utf-8")
 
 
@@ -102,6 +119,17 @@ def test_an_own_application_with_refusals(aws: QueueProcess, queue_url: str, tmp
     with followed(SERVE, reader(aws, queue_url), tmp_path) as url:
         answer = post(url, b"{}")
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+
+
+@pytest.mark.parametrize("release", [Release.V02_BLOCKING, Release.V09_GROUP_COMMIT], ids=str)
+def test_an_own_application_with_a_lifespan(
+    aws: QueueProcess, queue_url: str, event: bytes, release: Release, tmp_path: Path
+) -> None:
+    """The release's lifespan adds to the reader's, whether it yields a queue or None. Both have a state."""
+    write(tmp_path, release, without="+", lifespan=True)
+    with followed(SERVE, reader(aws, queue_url), tmp_path) as url:
+        answer, mine = post(url, event), httpx.get(f"{url}/mine", timeout=60, verify=NO_CAS)
+    assert (answer.status_code, mine.status_code, mine.json()) == (200, 200, "here")
 
 
 def test_the_factory(aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, tmp_path: Path) -> None:
