@@ -17,7 +17,9 @@ from app.settings import Release
 from loadtest.stage.queues import QueueProcess
 from local.ports import free_port
 from local.readiness import wait_until_ready
+from local.seeding import seed
 from tests.harness import queues
+from tests.harness.inline import open_inline
 from tests.harness.service import NO_CAS, PASSWORD, START_SECONDS, USER, environment
 
 if TYPE_CHECKING:
@@ -130,6 +132,39 @@ def test_an_own_application_with_a_lifespan(
     with followed(SERVE, reader(aws, queue_url), tmp_path) as url:
         answer, mine = post(url, event), httpx.get(f"{url}/mine", timeout=60, verify=NO_CAS)
     assert (answer.status_code, mine.status_code, mine.json()) == (200, 200, "here")
+
+
+def test_an_own_application_with_v01(aws: QueueProcess, event: bytes, tmp_path: Path) -> None:
+    """v01 needs the three variables that the page names, and no queue."""
+    write(tmp_path, Release.V01_INLINE, without="+")
+    with open_inline(aws.endpoint) as inline:
+        seed(inline.run, [event])
+        with followed(SERVE, reader(aws, None, **inline.settings()), tmp_path) as url:
+            answer = post(url, event)
+    assert (answer.status_code, answer.json()["status"]) == (200, "processed")
+
+
+NO_KEYS = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}
+
+
+@pytest.mark.parametrize(
+    ("release", "variables", "line"),
+    [
+        (Release.V03_THREADPOOL, {"APP_ENV": "prod"}, "APP_ENV is not a setting"),
+        (Release.V01_INLINE, {}, "APP_BILLING_TABLE is not set"),
+        (Release.V09_GROUP_COMMIT, NO_KEYS, "no credentials found"),
+    ],
+    ids=["unknown", "v01", "credentials"],
+)
+def test_an_own_application_that_does_not_start(
+    aws: QueueProcess, queue_url: str, release: Release, variables: dict[str, str], line: str, tmp_path: Path
+) -> None:
+    """An unknown variable, v01 without its own variables, and missing credentials stop the start."""
+    write(tmp_path, release, without="+", lifespan=variables is NO_KEYS)
+    running = followed(SERVE, reader(aws, queue_url) | variables, tmp_path)
+    with pytest.raises(ChildProcessError), running:
+        pass
+    assert line in (tmp_path / "stderr").read_text(encoding="utf-8")
 
 
 def test_the_factory(aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, tmp_path: Path) -> None:
