@@ -63,26 +63,34 @@ func receive(send sender, username, password string) http.HandlerFunc {
 			http.Error(writer, err.Error(), http.StatusRequestEntityTooLarge)
 			return
 		}
-		parsed, err := parse(body)
-		if err != nil {
-			http.Error(writer, err.Error(), http.StatusUnprocessableEntity)
+		parsed, good := parse(body)
+		if !good {
+			http.Error(writer, "not an event", http.StatusUnprocessableEntity)
+			return
+		}
+		if parsed.EventType != wanted {
+			answer(writer, "ignored", parsed.ID)
 			return
 		}
 		ctx, cancel := context.WithTimeout(request.Context(), sqsTimeout)
 		defer cancel()
 		err = send(ctx, string(body), map[string]types.MessageAttributeValue{
 			"event_id":    text(parsed.ID),
-			"event_type":  text(*parsed.EventType),
-			"api_version": text(*parsed.APIVersion),
+			"event_type":  text(parsed.EventType),
+			"api_version": text(parsed.APIVersion),
 			"received_at": text(strconv.FormatInt(time.Now().UnixMilli(), 10)),
 		})
 		if err != nil {
 			http.Error(writer, "SQS has not acknowledged", http.StatusServiceUnavailable)
 			return
 		}
-		writer.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(writer).Encode(map[string]string{"status": "queued", "event_id": parsed.ID})
+		answer(writer, "queued", parsed.ID)
 	}
+}
+
+func answer(writer http.ResponseWriter, status, eventID string) {
+	writer.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(writer).Encode(map[string]string{"status": status, "event_id": eventID})
 }
 
 func main() {
