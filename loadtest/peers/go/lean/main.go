@@ -117,11 +117,16 @@ func main() {
 	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
+	drained := make(chan error)
 	go func() {
 		<-stop
-		_ = server.Shutdown()
+		drained <- server.Shutdown()
 	}()
+	// ListenAndServe returns when Shutdown begins, and Shutdown when the webhooks in flight have been answered.
 	if err := server.ListenAndServe("127.0.0.1:" + env("APP_PORT")); err != nil {
+		log.Fatal(err)
+	}
+	if err := <-drained; err != nil {
 		log.Fatal(err)
 	}
 }
