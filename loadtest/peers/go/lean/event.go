@@ -1,5 +1,7 @@
 package main
 
+import "strings"
+
 // event has the fields of a Chargebee event that go into attributes, as they are in the JSON, escapes included.
 type event struct{ id, eventType, apiVersion []byte }
 
@@ -10,20 +12,30 @@ const (
 	itemFields    = 1<<6 - 1
 )
 
-// parse returns false if body is not an event with an invoice, by the rules of the other peers in Go.
+// wanted is the type of the events that are queued. The others are ignored.
+const wanted = "pending_invoice_created"
+
+// parse returns false if body is not an event. Only an event of the wanted type needs an invoice.
 func parse(body []byte) (event, bool) {
 	var found event
-	good := valid(body, func(s *scanner) { found.read(s) })
-	return found, good
+	if valid(body, func(s *scanner) { found.read(s, content) }) {
+		return found, true
+	}
+	found = event{}
+	good := valid(body, func(s *scanner) { found.read(s, anyObject) })
+	return found, good && !found.wanted()
 }
 
-func (e *event) read(s *scanner) {
+func (e *event) wanted() bool { return string(e.eventType) == wanted }
+
+// read gives the event's content to content.
+func (e *event) read(s *scanner, content func(*scanner)) {
 	seen := 0
 	s.object(func(key []byte) {
 		switch string(key) {
 		case "id":
 			e.id = s.text()
-			s.bad = s.bad || !isID(e.id)
+			s.bad = s.bad || !matches(e.id, 40, "_-")
 			seen |= 1 << 0
 		case "occurred_at":
 			s.integer()
@@ -36,9 +48,11 @@ func (e *event) read(s *scanner) {
 			seen |= 1 << 3
 		case "api_version":
 			e.apiVersion = s.text()
+			s.bad = s.bad || !matches(e.apiVersion, 20, "_.-")
 			seen |= 1 << 4
 		case "event_type":
 			e.eventType = s.text()
+			s.bad = s.bad || !matches(e.eventType, 100, "_.-")
 			seen |= 1 << 5
 		case "webhook_status":
 			s.text()
@@ -53,14 +67,17 @@ func (e *event) read(s *scanner) {
 	s.bad = s.bad || seen != eventFields
 }
 
-func isID(id []byte) bool {
-	for _, c := range id {
-		if !(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '_' || c == '-') {
+// matches reports whether text has 1 to longest letters, digits and marks, as app/events.py requires.
+func matches(text []byte, longest int, marks string) bool {
+	for _, c := range text {
+		if !(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte(marks, c) >= 0) {
 			return false
 		}
 	}
-	return len(id) >= 1 && len(id) <= 40
+	return len(text) >= 1 && len(text) <= longest
 }
+
+func anyObject(s *scanner) { s.object(func([]byte) { s.skip() }) }
 
 func content(s *scanner) {
 	found := false

@@ -60,13 +60,23 @@ func (s *service) receive(ctx *fasthttp.RequestCtx) {
 		ctx.Error("not an event", fasthttp.StatusUnprocessableEntity)
 		return
 	}
+	if !found.wanted() {
+		answer(ctx, "ignored", found.id)
+		return
+	}
 	if !s.batches.send(body, found) {
 		ctx.Error("SQS has not acknowledged", fasthttp.StatusServiceUnavailable)
 		return
 	}
+	answer(ctx, "queued", found.id)
+}
+
+func answer(ctx *fasthttp.RequestCtx, status string, eventID []byte) {
 	ctx.Response.Header.SetContentType("application/json")
-	ctx.Response.AppendBodyString(`{"status":"queued","event_id":"`)
-	ctx.Response.AppendBody(found.id)
+	ctx.Response.AppendBodyString(`{"status":"`)
+	ctx.Response.AppendBodyString(status)
+	ctx.Response.AppendBodyString(`","event_id":"`)
+	ctx.Response.AppendBody(eventID)
 	ctx.Response.AppendBodyString(`"}`)
 }
 
