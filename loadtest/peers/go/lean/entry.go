@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/md5"
 	"strconv"
 	"time"
 )
@@ -11,11 +10,10 @@ const attributeBytes = len("event_id"+"event_type"+"api_version"+"received_at") 
 
 // waiting is one message. It is reused, but not after its sender has stopped waiting: the batch still refers to it.
 type waiting struct {
-	entry  []byte // of SendMessageBatch, from behind the Id
-	digest [md5.Size]byte
-	size   int
-	sent   chan bool // whether SQS has acknowledged the message
-	timer  *time.Timer
+	entry []byte // of SendMessageBatch, from behind the Id
+	size  int
+	sent  chan bool // whether SQS has acknowledged the message
+	timer *time.Timer
 }
 
 func newWaiting() any {
@@ -26,7 +24,6 @@ func newWaiting() any {
 
 // set makes the entry of a valid event. Its bytes are copied, because fasthttp reuses the body's buffer.
 func (w *waiting) set(body []byte, found event, now time.Time) {
-	w.digest = md5.Sum(body)
 	entry := append(w.entry[:0], `","MessageBody":"`...)
 	entry = appendEscaped(entry, body)
 	entry = append(entry, `","MessageAttributes":{"event_id":`...)
