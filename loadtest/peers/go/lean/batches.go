@@ -22,6 +22,8 @@ const (
 // batches sends what waits at the same time by one SendMessageBatch: a free slot takes what is there, without a timer.
 type batches struct {
 	queue    chan *waiting
+	taking   sync.Mutex
+	next     *waiting // has not fitted into the last call; guarded by taking
 	calls    atomic.Int64
 	reusable sync.Pool
 }
@@ -32,7 +34,6 @@ type slot struct {
 	prefix     []byte // of a call's JSON: the queue's URL
 	connection connection
 	signer     signer
-	next       *waiting // has not fitted into the last call
 	batch      []*waiting
 	body       []byte
 }
@@ -49,9 +50,15 @@ func newBatches(to endpoint, signer signer, queueURL string) *batches {
 // send returns whether SQS has acknowledged the message within sqsTimeout.
 func (b *batches) send(body []byte, found event) bool {
 	one := b.reusable.Get().(*waiting)
-	one.set(body, found, time.Now())
+	now := time.Now()
+	one.set(body, found, now)
+	one.deadline = now.Add(sqsTimeout)
 	one.timer.Reset(sqsTimeout)
-	b.queue <- one
+	select {
+	case b.queue <- one:
+	case <-one.timer.C:
+		return false
+	}
 	select {
 	case sent := <-one.sent:
 		one.timer.Stop()
@@ -75,28 +82,39 @@ func (s *slot) run() {
 	}
 }
 
-// take waits for a message, and adds those that wait behind it, as far as they fit.
+// take waits for a message, and adds those that wait behind it, as far as they fit. One slot takes at a time. It drops
+// the messages whose senders have stopped waiting.
 func (s *slot) take() {
-	first := s.next
-	if s.next = nil; first == nil {
-		first = <-s.queue
-	}
-	s.batch = append(s.batch[:0], first)
-	for size := first.size; len(s.batch) < maxEntries; {
-		select {
-		case one := <-s.queue:
-			if size += one.size; size > maxBytes {
-				s.next = one
+	s.taking.Lock()
+	defer s.taking.Unlock()
+	s.batch = s.batch[:0]
+	for size := 0; len(s.batch) < maxEntries; {
+		one := s.next
+		s.next = nil
+		switch {
+		case one != nil:
+		case len(s.batch) == 0:
+			one = <-s.queue
+		default:
+			select {
+			case one = <-s.queue:
+			default:
 				return
 			}
-			s.batch = append(s.batch, one)
-		default:
+		}
+		if !time.Now().Before(one.deadline) {
+			continue
+		}
+		if size += one.size; size > maxBytes {
+			s.next = one
 			return
 		}
+		s.batch = append(s.batch, one)
 	}
 }
 
-// call sends the batch, and returns a bit for each entry that SQS has acknowledged, or what went wrong.
+// call sends the batch until the last sender stops waiting. Each attempt but the last may take an equal share of
+// sqsTimeout. It returns a bit for each entry that SQS has acknowledged, or what went wrong.
 func (s *slot) call() (int, string) {
 	number := s.calls.Add(1)
 	s.body = append(s.body[:0], s.prefix...)
@@ -105,9 +123,14 @@ func (s *slot) call() (int, string) {
 		s.body = append(append(s.body, one.entry...), ',')
 	}
 	s.body = append(s.body[:len(s.body)-1], "]}"...)
-	deadline := time.Now().Add(sqsTimeout)
+	deadline := s.batch[len(s.batch)-1].deadline
 	for attempt := 1; ; attempt++ {
-		status, answer, err := s.connection.request(s.signer.sign(s.body, time.Now()), s.body, deadline)
+		now := time.Now()
+		until := now.Add(sqsTimeout / attempts)
+		if attempt == attempts || until.After(deadline) {
+			until = deadline
+		}
+		status, answer, err := s.connection.request(s.signer.sign(s.body, now), s.body, until)
 		if err == nil && status == 200 {
 			return s.acknowledged(answer, number)
 		}

@@ -10,10 +10,11 @@ const attributeBytes = len("event_id"+"event_type"+"api_version"+"received_at") 
 
 // waiting is one message. It is reused, but not after its sender has stopped waiting: the batch still refers to it.
 type waiting struct {
-	entry []byte // of SendMessageBatch, from behind the Id
-	size  int
-	sent  chan bool // whether SQS has acknowledged the message
-	timer *time.Timer
+	entry    []byte // of SendMessageBatch, from behind the Id
+	deadline time.Time
+	size     int
+	sent     chan bool // whether SQS has acknowledged the message
+	timer    *time.Timer
 }
 
 func newWaiting() any {
