@@ -4,13 +4,10 @@
 package main
 
 import (
-	"crypto/subtle"
-	"encoding/base64"
 	"log"
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 	"time"
 
@@ -45,9 +42,8 @@ func (s *service) handle(ctx *fasthttp.RequestCtx) {
 }
 
 func (s *service) receive(ctx *fasthttp.RequestCtx) {
-	if !s.authorized(ctx.Request.Header.Peek("Authorization")) {
-		ctx.Error("unauthorized", fasthttp.StatusUnauthorized)
-		ctx.Response.Header.Set("WWW-Authenticate", "Basic")
+	if !s.authorized(&ctx.Request.Header) {
+		unauthorized(ctx)
 		return
 	}
 	body := ctx.PostBody()
@@ -80,28 +76,6 @@ func answer(ctx *fasthttp.RequestCtx, status string, eventID []byte) {
 	ctx.Response.AppendBodyString(`"}`)
 }
 
-// authorized compares in constant time.
-func (s *service) authorized(header []byte) bool {
-	var decoded [512]byte
-	scheme, encoded := header[:min(6, len(header))], header[min(6, len(header)):]
-	if !strings.EqualFold(string(scheme), "Basic ") || base64.StdEncoding.DecodedLen(len(encoded)) > len(decoded) {
-		return false
-	}
-	size, err := base64.StdEncoding.Decode(decoded[:], encoded)
-	if err != nil {
-		return false
-	}
-	colon := 0
-	for colon < size && decoded[colon] != ':' {
-		colon++
-	}
-	if colon == size {
-		return false
-	}
-	user := subtle.ConstantTimeCompare(decoded[:colon], s.username)
-	return user&subtle.ConstantTimeCompare(decoded[colon+1:size], s.password) == 1
-}
-
 func main() {
 	debug.SetGCPercent(gcPercent)
 	env := os.Getenv
@@ -122,8 +96,9 @@ func main() {
 		batches: newBatches(to, signing, env("APP_SQS_QUEUE_URL")),
 	}
 	server := &fasthttp.Server{
-		Handler: served.handle, MaxRequestBodySize: readBodyBytes, ReadBufferSize: 16 * 1024,
-		ReadTimeout: 10 * time.Second, IdleTimeout: 65 * time.Second, NoDefaultServerHeader: true, CloseOnShutdown: true,
+		Handler: served.handle, HeaderReceived: served.limit, ErrorHandler: served.refuse,
+		MaxRequestBodySize: readBodyBytes, ReadBufferSize: 16 * 1024, ReadTimeout: 10 * time.Second, IdleTimeout: 65 * time.Second,
+		NoDefaultServerHeader: true, CloseOnShutdown: true,
 	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
