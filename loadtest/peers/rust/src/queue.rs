@@ -73,23 +73,30 @@ impl Queue {
     }
 }
 
-/// A free slot takes what waits, at once and without a timer. `next` is the first message that did not fit.
+/// A free slot takes what waits, at once and without a timer. `next` is the first message that did not fit. Messages
+/// whose callers have stopped waiting are dropped.
 async fn commit(client: Client, url: String, mut queue: mpsc::Receiver<Waiting>) {
     let slots = Arc::new(Semaphore::new(SLOTS));
     let mut next = None;
     loop {
         let slot = slots.clone().acquire_owned().await.expect("the semaphore is never closed");
-        let first = match next.take() {
-            Some(waiting) => waiting,
-            None => match queue.recv().await {
-                Some(waiting) => waiting,
-                None => return,
-            },
-        };
-        let mut size = first.message.size();
-        let mut batch = vec![first];
+        let mut size = 0;
+        let mut batch: Vec<Waiting> = Vec::with_capacity(MAX_ENTRIES);
         while batch.len() < MAX_ENTRIES {
-            let Ok(waiting) = queue.try_recv() else { break };
+            let waiting = match next.take() {
+                Some(waiting) => waiting,
+                None if batch.is_empty() => match queue.recv().await {
+                    Some(waiting) => waiting,
+                    None => return,
+                },
+                None => match queue.try_recv() {
+                    Ok(waiting) => waiting,
+                    Err(_) => break,
+                },
+            };
+            if waiting.acknowledged.is_closed() {
+                continue;
+            }
             size += waiting.message.size();
             if size > MAX_BYTES {
                 next = Some(waiting);
