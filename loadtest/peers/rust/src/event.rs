@@ -2,26 +2,43 @@
 //! field that occurs twice, it accepts neither.
 #![allow(dead_code, reason = "most fields are only checked")]
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap};
 
-use serde::{Deserialize, Deserializer, de::Error};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, IgnoredAny},
+};
+
+/// The type of the events that are queued. The others are ignored.
+const WANTED: &str = "pending_invoice_created";
 
 type Text<'a> = Cow<'a, str>;
 
 #[derive(Deserialize)]
-pub struct Event<'a> {
+pub struct Event<'a, C> {
     #[serde(deserialize_with = "event_id")]
     pub id: String,
     pub occurred_at: i64,
     #[serde(borrow)]
     pub source: Text<'a>,
     pub object: Object,
+    #[serde(deserialize_with = "api_version")]
     pub api_version: String,
+    #[serde(deserialize_with = "event_type")]
     pub event_type: String,
     #[serde(borrow)]
     pub webhook_status: Text<'a>,
-    #[serde(borrow)]
-    pub content: Content<'a>,
+    pub content: C,
+}
+
+/// Returns the event if it is valid and of the wanted type.
+pub fn wanted(body: &str) -> Option<Event<'_, Content<'_>>> {
+    serde_json::from_str(body).ok().filter(|event: &Event<_>| event.event_type == WANTED)
+}
+
+/// Returns the event if it is of another type. Its content is any object.
+pub fn ignored(body: &str) -> Option<Event<'_, HashMap<String, IgnoredAny>>> {
+    serde_json::from_str(body).ok().filter(|event: &Event<_>| event.event_type != WANTED)
 }
 
 #[derive(Deserialize)]
@@ -70,11 +87,24 @@ pub struct LineItem<'a> {
 }
 
 fn event_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let id = String::deserialize(deserializer)?;
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    if (1..=40).contains(&id.len()) && id.bytes().all(allowed) {
-        Ok(id)
+    matching(deserializer, 40, b"_-")
+}
+
+fn event_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    matching(deserializer, 100, b"_.-")
+}
+
+fn api_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    matching(deserializer, 20, b"_.-")
+}
+
+/// A text has 1 to `longest` letters, digits and `marks`, as in app/events.py.
+fn matching<'de, D: Deserializer<'de>>(deserializer: D, longest: usize, marks: &[u8]) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || marks.contains(&byte);
+    if (1..=longest).contains(&text.len()) && text.bytes().all(allowed) {
+        Ok(text)
     } else {
-        Err(D::Error::custom("not an event id"))
+        Err(D::Error::custom("not allowed"))
     }
 }

@@ -20,7 +20,7 @@ use aws_smithy_http_client::{
 use axum::{
     Json, Router,
     body::Bytes,
-    extract::{DefaultBodyLimit, FromRequestParts, State},
+    extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Request, State},
     http::{StatusCode, request::Parts},
     routing::{get, post},
 };
@@ -28,7 +28,7 @@ use axum_extra::{
     TypedHeader,
     headers::{Authorization, authorization::Basic},
 };
-use event::Event;
+use event::{Event, ignored, wanted};
 use queue::{Message, Queue};
 use serde::Serialize;
 use subtle::ConstantTimeEq;
@@ -41,7 +41,9 @@ use tokio::{
 type Failure = Box<dyn std::error::Error>;
 
 const MAX_BODY_BYTES: usize = 245_760;
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 const SQS_TIMEOUT: Duration = Duration::from_secs(10);
+const ATTEMPTS: u32 = 3; // of the SDK
 
 struct Service {
     username: String,
@@ -65,15 +67,27 @@ impl FromRequestParts<Arc<Service>> for Authorized {
 }
 
 #[derive(Serialize)]
-struct Queued {
+struct Answer {
     status: &'static str,
     event_id: String,
 }
 
-async fn receive(_: Authorized, State(service): State<Arc<Service>>, body: Bytes) -> Result<Json<Queued>, StatusCode> {
-    let body = String::from_utf8(body.into()).map_err(|_| StatusCode::UNPROCESSABLE_ENTITY)?;
-    let Event { id, event_type, api_version, .. } =
-        serde_json::from_str(&body).map_err(|_| StatusCode::UNPROCESSABLE_ENTITY)?;
+async fn read(request: Request) -> Result<String, StatusCode> {
+    let body = timeout(BODY_TIMEOUT, Bytes::from_request(request, &())).await;
+    let body = body.map_err(|_| StatusCode::REQUEST_TIMEOUT)?.map_err(|refused| refused.status())?;
+    String::from_utf8(body.into()).map_err(|_| StatusCode::UNPROCESSABLE_ENTITY)
+}
+
+async fn receive(
+    _: Authorized,
+    State(service): State<Arc<Service>>,
+    request: Request,
+) -> Result<Json<Answer>, StatusCode> {
+    let body = read(request).await?;
+    let Some(Event { id, event_type, api_version, .. }) = wanted(&body) else {
+        let event = ignored(&body).ok_or(StatusCode::UNPROCESSABLE_ENTITY)?;
+        return Ok(Json(Answer { status: "ignored", event_id: event.id }));
+    };
     let now = SystemTime::UNIX_EPOCH.elapsed().expect("the clock is after 1970").as_millis();
     let attributes = [
         ("event_id", id.clone()),
@@ -81,9 +95,11 @@ async fn receive(_: Authorized, State(service): State<Arc<Service>>, body: Bytes
         ("api_version", api_version),
         ("received_at", now.to_string()),
     ];
-    let sent = timeout(SQS_TIMEOUT, service.queue.send(Message { body, attributes })).await;
-    if sent == Ok(true) {
-        Ok(Json(Queued { status: "queued", event_id: id }))
+    let message = Message { body, attributes };
+    // In a task of its own, because a client that disconnects must not cancel the call.
+    let sent = tokio::spawn(async move { timeout(SQS_TIMEOUT, service.queue.send(message)).await }).await;
+    if matches!(sent, Ok(Ok(true))) {
+        Ok(Json(Answer { status: "queued", event_id: id }))
     } else {
         Err(StatusCode::SERVICE_UNAVAILABLE)
     }
@@ -97,7 +113,10 @@ async fn sqs() -> Result<aws_sdk_sqs::Client, Failure> {
     }
     let tls = TlsContext::builder().with_trust_store(trusted).build()?;
     let http = Builder::new().tls_provider(Provider::Rustls(CryptoMode::AwsLc)).tls_context(tls).build_https();
-    let timeouts = TimeoutConfig::builder().operation_timeout(SQS_TIMEOUT).build();
+    let timeouts = TimeoutConfig::builder()
+        .operation_timeout(SQS_TIMEOUT)
+        .operation_attempt_timeout(SQS_TIMEOUT / ATTEMPTS)
+        .build();
     let loader = aws_config::defaults(BehaviorVersion::latest()).http_client(http).timeout_config(timeouts);
     Ok(aws_sdk_sqs::Client::new(&loader.load().await))
 }
