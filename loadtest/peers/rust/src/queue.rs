@@ -78,7 +78,7 @@ impl Queue {
 async fn commit(client: Client, url: String, mut queue: mpsc::Receiver<Waiting>) {
     let slots = Arc::new(Semaphore::new(SLOTS));
     let mut next = None;
-    loop {
+    for call in 0_u64.. {
         let slot = slots.clone().acquire_owned().await.expect("the semaphore is never closed");
         let mut size = 0;
         let mut batch: Vec<Waiting> = Vec::with_capacity(MAX_ENTRIES);
@@ -106,23 +106,26 @@ async fn commit(client: Client, url: String, mut queue: mpsc::Receiver<Waiting>)
         }
         let (client, url) = (client.clone(), url.clone());
         tokio::spawn(async move {
-            send_batch(client, url, batch).await;
+            send_batch(client, url, call, batch).await;
             drop(slot);
         });
     }
 }
 
-async fn send_batch(client: Client, url: String, batch: Vec<Waiting>) {
+/// No other call has the ids of its entries, which begin with the number of the call.
+async fn send_batch(client: Client, url: String, number: u64, batch: Vec<Waiting>) {
+    let prefix = format!("{number}-");
     let (messages, mut callers): (Vec<_>, Vec<_>) =
         batch.into_iter().map(|waiting| (waiting.message, Some(waiting.acknowledged))).unzip();
     let entries = messages.into_iter().enumerate().map(|(id, message)| {
-        let entry = SendMessageBatchRequestEntry::builder().id(id.to_string()).message_body(message.body);
+        let entry = SendMessageBatchRequestEntry::builder().id(format!("{prefix}{id}")).message_body(message.body);
         let attributes = Message::attributes(message.attributes);
         entry.set_message_attributes(Some(attributes)).build().expect("has an id and a body")
     });
     let call = client.send_message_batch().queue_url(url).set_entries(Some(entries.collect()));
     for sent in call.send().await.map(|answer| answer.successful).unwrap_or_default() {
-        let caller = sent.id.parse().ok().and_then(|id: usize| callers.get_mut(id)?.take());
+        let id = sent.id.strip_prefix(&prefix).and_then(|id| id.parse::<usize>().ok());
+        let caller = id.and_then(|id| callers.get_mut(id)?.take());
         if let Some(caller) = caller.filter(|_| !sent.message_id.is_empty()) {
             _ = caller.send(true);
         }
