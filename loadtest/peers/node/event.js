@@ -30,13 +30,21 @@ const invoice = required({
   is_gifted: boolean
 }, { line_items: { type: 'array', items: lineItem } })
 
-export const event = required({
+export const WANTED = 'pending_invoice_created' // Other events are ignored, and their content is any object.
+
+const envelope = required({
   id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,40}$' },
   occurred_at: integer,
   source: text,
   object: { const: 'event' },
-  api_version: text,
-  event_type: text,
+  api_version: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,20}$' },
+  event_type: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,100}$' },
   webhook_status: text,
-  content: required({ invoice })
+  content: { type: 'object' }
 })
+
+export const event = {
+  ...envelope,
+  if: { properties: { event_type: { const: WANTED } } },
+  then: { properties: { content: required({ invoice }) } }
+}

@@ -1,5 +1,5 @@
 // Sends messages to SQS: each by a call of its own, or those that wait at the same time by one call (group commit).
-// `send` resolves once SQS has acknowledged the message.
+// `send` resolves once SQS has acknowledged the message. No message is sent after its deadline, in ms since 1970.
 
 import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
 
@@ -11,6 +11,8 @@ const MAX_BYTES = 256 * 1024
 const typed = (attributes) => Object.fromEntries(
   Object.entries(attributes).map(([name, value]) => [name, { DataType: 'String', StringValue: value }])
 )
+
+const until = (deadline) => ({ abortSignal: AbortSignal.timeout(Math.max(0, deadline - Date.now())) })
 
 const bytes = (body, attributes) => Object.entries(attributes).reduce(
   (sum, [name, value]) => sum + name.length + 'String'.length + value.length, Buffer.byteLength(body)
@@ -25,9 +27,9 @@ export class OneByOne {
     this.#url = url
   }
 
-  async send (body, attributes) {
+  async send (body, attributes, deadline) {
     const message = { QueueUrl: this.#url, MessageBody: body, MessageAttributes: typed(attributes) }
-    const answer = await this.#sqs.send(new SendMessageCommand(message))
+    const answer = await this.#sqs.send(new SendMessageCommand(message), until(deadline))
     if (!answer.MessageId) throw new Error('SQS has not acknowledged the message')
   }
 }
@@ -37,21 +39,23 @@ export class GroupCommit {
   #url
   #free = SLOTS
   #waiting = []
+  #calls = 0
 
   constructor (sqs, url) {
     this.#sqs = sqs
     this.#url = url
   }
 
-  send (body, attributes) {
+  send (body, attributes, deadline) {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ body, attributes, size: bytes(body, attributes), resolve, reject })
+      this.#waiting.push({ body, attributes, deadline, size: bytes(body, attributes), resolve, reject })
       this.#fill()
     })
   }
 
   // A free slot takes what waits, at once and without a timer.
   #fill () {
+    this.#dropLate()
     while (this.#free > 0 && this.#waiting.length > 0) {
       this.#free -= 1
       this.#commit(this.#take()).finally(() => {
@@ -59,6 +63,10 @@ export class GroupCommit {
         this.#fill()
       })
     }
+  }
+
+  #dropLate () {
+    while (this.#waiting[0]?.deadline <= Date.now()) this.#waiting.shift().reject(new Error('too late'))
   }
 
   #take () {
@@ -73,14 +81,15 @@ export class GroupCommit {
   }
 
   async #commit (batch) {
-    const entries = batch.map(({ body, attributes }, id) => (
-      { Id: String(id), MessageBody: body, MessageAttributes: typed(attributes) }
+    const call = this.#calls++ // No other call has the ids of its entries.
+    const entries = batch.map(({ body, attributes }, i) => (
+      { Id: `${call}-${i}`, MessageBody: body, MessageAttributes: typed(attributes) }
     ))
     try {
       const command = new SendMessageBatchCommand({ QueueUrl: this.#url, Entries: entries })
-      const { Successful = [] } = await this.#sqs.send(command)
+      const { Successful = [] } = await this.#sqs.send(command, until(batch.at(-1).deadline))
       for (const { Id, MessageId } of Successful) {
-        if (MessageId) batch[Id]?.resolve()
+        if (MessageId) batch[entries.findIndex((entry) => entry.Id === Id)]?.resolve()
       }
     } catch (error) {
       batch.forEach(({ reject }) => reject(error))

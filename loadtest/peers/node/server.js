@@ -12,34 +12,40 @@ import { SQSClient } from '@aws-sdk/client-sqs'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import Fastify from 'fastify'
 
-import { event } from './event.js'
+import { WANTED, event } from './event.js'
 import { GroupCommit, OneByOne } from './queue.js'
 
 const MAX_BODY_BYTES = 245_760
+const BODY_TIMEOUT = 10_000 // ms
 const SQS_TIMEOUT = 10_000 // ms
+const ATTEMPTS = 3 // of the SDK
 const CONNECTIONS = 64 // as in the releases; the SDK's default is 50
 
 const env = process.env
 const credentials = Buffer.from(`${env.APP_BASIC_AUTH_USERNAME}:${env.APP_BASIC_AUTH_PASSWORD}`)
-const authorization = Buffer.from(`Basic ${credentials.toString('base64')}`)
+const authorization = Buffer.from(credentials.toString('base64'))
 
 // Made once: with the option `ca`, Node would load all certificates for each connection.
 const secureContext = env.AWS_CA_BUNDLE && createSecureContext({ ca: readFileSync(env.AWS_CA_BUNDLE) })
 
+const groupCommit = process.argv.includes('--group-commit')
+const Queue = groupCommit ? GroupCommit : OneByOne
+
 // The SDK for JavaScript reads neither AWS_DEFAULT_REGION nor AWS_CA_BUNDLE by itself.
 const sqs = new SQSClient({
+  ...groupCommit && { md5: false }, // v02 to v08 compare the MD5 of the body in SQS's answer; v09 and later do not
   region: env.AWS_REGION ?? env.AWS_DEFAULT_REGION,
   requestHandler: new NodeHttpHandler({
-    requestTimeout: SQS_TIMEOUT,
+    requestTimeout: SQS_TIMEOUT / ATTEMPTS,
     throwOnRequestTimeout: true,
     httpsAgent: new Agent({ keepAlive: true, maxSockets: CONNECTIONS, secureContext })
   })
 })
-const Queue = process.argv.includes('--group-commit') ? GroupCommit : OneByOne
 const queue = new Queue(sqs, env.APP_SQS_QUEUE_URL)
 
 const server = Fastify({
   bodyLimit: MAX_BODY_BYTES,
+  requestTimeout: BODY_TIMEOUT,
   ajv: { customOptions: { coerceTypes: false, removeAdditional: false } }
 })
 
@@ -48,16 +54,17 @@ server.decorateRequest('text', '')
 server.removeAllContentTypeParsers()
 server.addContentTypeParser('*', { parseAs: 'buffer' }, async (request, body) => {
   try {
-    if (!isUtf8(body)) throw new SyntaxError('not UTF-8')
+    if (!isUtf8(body)) throw new Error('not UTF-8')
     request.text = body.toString()
     return JSON.parse(request.text)
-  } catch (error) {
-    throw Object.assign(error, { statusCode: 422 })
+  } catch {
+    throw Object.assign(new Error('not JSON'), { statusCode: 422 }) // the parser's own text quotes the body
   }
 })
 
 function authorize (request, reply, done) {
-  const given = Buffer.from(request.headers.authorization ?? '')
+  const [, encoded = ''] = /^basic +(.*)$/i.exec(request.headers.authorization ?? '') ?? []
+  const given = Buffer.from(encoded)
   if (given.length !== authorization.length || !timingSafeEqual(given, authorization)) {
     reply.code(401).header('www-authenticate', 'Basic').send({ error: 'unauthorized' })
     return
@@ -87,11 +94,12 @@ server.post('/webhooks/chargebee', {
   }
 }, async (request, reply) => {
   const { id, event_type: type, api_version: version } = request.body
+  if (type !== WANTED) return { status: 'ignored', event_id: id }
   const attributes = {
     event_id: id, event_type: type, api_version: version, received_at: String(Date.now())
   }
   try {
-    await within(queue.send(request.text, attributes), SQS_TIMEOUT)
+    await within(queue.send(request.text, attributes, Date.now() + SQS_TIMEOUT), SQS_TIMEOUT)
   } catch {
     return reply.code(503).send({ error: 'SQS has not acknowledged' })
   }
