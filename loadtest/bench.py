@@ -63,6 +63,7 @@ def main(repeats: int, seconds: float, only: tuple[str, ...], against: str | Non
 
 def _bench(only: tuple[str, ...], load: Load, repeats: int) -> None:
     where = interleaved.environment()
+    where.tools.update(peers.versions(lambda name: _wanted(name, only)))
     file = folders.comparison(where, quick=bool(only) or repeats < FEWEST or load.duration_s < SECONDS) / "bench.json"
     with collector() as url:
         pairs = _beside_the_newest(only, url)

@@ -30,7 +30,7 @@ def environment(*tools: str) -> Environment:
             "python": _python(),
             "openssl": ssl.OPENSSL_VERSION.split()[1],
         },
-        tools={tool: _version(tool) for tool in tools},
+        tools={tool: version(tool, "-version") for tool in tools},
     )
 
 
@@ -63,8 +63,9 @@ def _git(*arguments: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
 
 
-def _version(tool: str) -> str:
-    answer = subprocess.run([tool, "-version"], check=False, capture_output=True, encoding="utf-8")
+def version(*command: str) -> str:
+    """Returns the version that `command` prints, or `unknown`."""
+    answer = subprocess.run(command, check=False, capture_output=True, encoding="utf-8")
     found = re.search(r"v?\d+\.\d+\.\d+", answer.stdout + answer.stderr)
     return found[0].removeprefix("v") if found else "unknown"
 

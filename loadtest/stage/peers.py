@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from loadtest.record import meta
 from loadtest.record.folders import ROOT
 from loadtest.stage import cargo, tools
 from loadtest.stage.subject import AttackSubject
@@ -17,10 +18,14 @@ FLOOR = "asgi_noop"
 
 
 class _Language(NamedTuple):
-    """Peers in one language. `tool` returns the command that `build` runs, or None if it is missing."""
+    """Peers in one language. `tool` returns the command that `build` runs, or None if it is missing.
+
+    `version` returns the command that prints the toolchain's version.
+    """
 
     name: str
     tool: Callable[[], str | None]
+    version: Callable[[str], list[str]]
     build: Callable[[str], None]
     peers: dict[str, list[str]]
 
@@ -52,6 +57,12 @@ def peers(wanted: Callable[[str], bool] = lambda name: True) -> list[AttackSubje
     return found
 
 
+def versions(wanted: Callable[[str], bool]) -> dict[str, str]:
+    """Returns the versions of the installed toolchains of the wanted peers, by language."""
+    languages = [one for one in LANGUAGES if any(map(wanted, one.peers))]
+    return {one.name: meta.version(*one.version(tool)) for one in languages if (tool := one.tool()) is not None}
+
+
 def _build_go(go: str) -> None:
     for binary, package in {"peer": ".", "lean": "./lean"}.items():
         subprocess.run([go, "build", "-o", f"bin/{binary}", package], cwd=GO, check=True)
@@ -72,13 +83,26 @@ _GO, _LEAN = str(GO / "bin" / "peer"), str(GO / "bin" / "lean")
 _RUST = str(cargo.binary(RUST))
 _NODE = ["node", str(NODE / "server.js")]
 LANGUAGES = (
-    _Language("Go", tools.go, _build_go, {"go": [_GO], "go_group_commit": [_GO, "-group-commit"], "go_lean": [_LEAN]}),
+    _Language(
+        "Go",
+        tools.go,
+        lambda go: [go, "version"],
+        _build_go,
+        {"go": [_GO], "go_group_commit": [_GO, "-group-commit"], "go_lean": [_LEAN]},
+    ),
     _Language(
         "Rust",
         lambda: shutil.which("cargo"),
+        lambda cargo: [cargo, "--version"],
         partial(cargo.build, RUST),
         {"rust": [_RUST], "rust_group_commit": [_RUST, "--group-commit"]},
     ),
-    _Language("Node", _npm, _build_node, {"node": _NODE, "node_group_commit": [*_NODE, "--group-commit"]}),
+    _Language(
+        "Node",
+        _npm,
+        lambda npm: ["node", "--version"],
+        _build_node,
+        {"node": _NODE, "node_group_commit": [*_NODE, "--group-commit"]},
+    ),
 )
 NAMES = (FLOOR, *(name for language in LANGUAGES for name in language.peers))
