@@ -149,8 +149,8 @@ def test_go_is_formatted_and_vetted() -> None:
 
 
 @pytest.mark.slow
-def test_go_lean_passes_its_own_tests() -> None:
-    """go_lean's parser, signature and group commit pass on a queue that answers wrongly."""
+def test_go_passes_its_own_tests() -> None:
+    """go_group_commit sends no late message; go_lean's parser, signature and group commit pass on wrong answers."""
     require_go()
     subprocess.run(["go", "test", "./..."], cwd=peers.GO, check=True)
 

@@ -97,8 +97,8 @@ func main() {
 	}
 	server := &fasthttp.Server{
 		Handler: served.handle, HeaderReceived: served.limit, ErrorHandler: served.refuse,
-		MaxRequestBodySize: readBodyBytes, ReadBufferSize: 16 * 1024, ReadTimeout: 10 * time.Second, IdleTimeout: 65 * time.Second,
-		NoDefaultServerHeader: true, CloseOnShutdown: true,
+		MaxRequestBodySize: readBodyBytes, ReadBufferSize: 16 * 1024,
+		ReadTimeout: 10 * time.Second, IdleTimeout: 65 * time.Second, NoDefaultServerHeader: true, CloseOnShutdown: true,
 	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
