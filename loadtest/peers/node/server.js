@@ -46,6 +46,8 @@ const queue = new Queue(sqs, env.APP_SQS_QUEUE_URL)
 const server = Fastify({
   bodyLimit: MAX_BODY_BYTES,
   requestTimeout: BODY_TIMEOUT,
+  // Node takes the longer one of both time-outs for the body; it checks them every 30 s by default.
+  http: { headersTimeout: BODY_TIMEOUT, connectionsCheckingInterval: 1000 },
   ajv: { customOptions: { coerceTypes: false, removeAdditional: false } }
 })
 
