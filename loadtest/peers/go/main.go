@@ -62,13 +62,15 @@ func one(client *sqs.Client, queueURL string) sender {
 
 // read returns the body and 200, or the status that says why the body cannot be read.
 func read(writer http.ResponseWriter, request *http.Request) (body []byte, status int) {
-	limited := http.MaxBytesReader(writer, request.Body, maxBodyBytes)
+	if request.ContentLength > maxBodyBytes {
+		return nil, http.StatusRequestEntityTooLarge
+	}
 	var err error
-	if length := request.ContentLength; length >= 0 && length <= maxBodyBytes {
-		body = make([]byte, length)
-		_, err = io.ReadFull(limited, body)
+	if request.ContentLength >= 0 {
+		body = make([]byte, request.ContentLength)
+		_, err = io.ReadFull(request.Body, body)
 	} else {
-		body, err = io.ReadAll(limited)
+		body, err = io.ReadAll(http.MaxBytesReader(writer, request.Body, maxBodyBytes))
 	}
 	var tooLarge *http.MaxBytesError
 	switch {
