@@ -125,8 +125,9 @@ class Watch:
             if why := unwatchable(loop):
                 _logger.warning("asgi_doctor does not watch this event loop: %s", why)
                 return
-            watchdog = self._watchdogs[loop] = Watchdog(self._warn, collected=self._collected).__enter__()
-            await watchdog.pools.discover()
+            # Not watched, because it may import AnyIO's backend.
+            await (watchdog := Watchdog(self._warn, collected=self._collected)).pools.discover()
+            self._watchdogs[loop] = watchdog.__enter__()
             if (delay := metrics.exported()) is not None:
                 self._delays[loop] = delay
                 Context().run(delay.start)  # otherwise, its timers would keep the first request's context

@@ -42,8 +42,8 @@ class WatchedServer(uvicorn.Server):
         """Watches the loop from here on. `Startup` watches what comes before."""
         if self._seconds is not None:
             asyncio.get_running_loop().call_later(self._seconds, self.stop)
+        await self._watchdog.pools.discover()  # not watched, because it may import AnyIO's backend
         with self._watchdog, self._measuring:
-            await self._watchdog.pools.discover()
             self._started(self)
             await super().main_loop()
 

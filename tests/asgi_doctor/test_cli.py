@@ -51,6 +51,16 @@ SHOP = """
         time.sleep(1000)
 """
 
+# In place of AnyIO's module, whose import takes long on a slow machine.
+SLOW_LIBRARY = """
+import time, types
+
+time.sleep(1)
+
+def current_default_thread_limiter():
+    return types.SimpleNamespace(statistics=lambda: types.SimpleNamespace(tasks_waiting=0))
+"""
+
 # Half of what `sleep` blocks. On a busy machine, a healthy line may block for longer than the default limit.
 FAR_ABOVE = ("--warn", "1")
 
@@ -166,6 +176,31 @@ def test_an_encoding_without_arrows(shop: Path, encoding: str, times: str, lette
     assert "      -> " in ended.stdout
     assert f"# \\u2205 {letter}" in ended.stdout
     assert (shop / "found.json").exists()
+
+
+def test_the_doctor_does_not_report_itself(tmp_path: Path) -> None:
+    """To find AnyIO's threads, the doctor imports a part of AnyIO on the loop."""
+    pretended = tmp_path / "site-packages" / "anyio"
+    pretended.mkdir(parents=True)
+    (pretended / "__init__.py").touch()
+    (pretended / "to_thread.py").write_text(SLOW_LIBRARY, encoding="utf-8")
+    code = """
+        import sys
+
+        for loaded in [name for name in sys.modules if name.partition(".")[0] == "anyio"]:
+            del sys.modules[loaded]
+        sys.path.insert(0, "site-packages")
+        import anyio
+
+        async def app(scope, receive, send):
+            if scope["type"] == "http":
+                await send({"type": "http.response.start", "status": 204, "headers": []})
+                await send({"type": "http.response.body"})
+    """
+    (tmp_path / "shop.py").write_text(textwrap.dedent(code), encoding="utf-8")
+    with doctor(tmp_path, "--no-page", "--check") as process:
+        assert process.client.get("/").status_code == 204
+        assert process.end()[0] == 0, process.output
 
 
 def test_a_check_that_cannot_tell(shop: Path) -> None:

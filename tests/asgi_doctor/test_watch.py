@@ -30,6 +30,7 @@ from asgi_doctor import Finding, Kind, metrics
 from asgi_doctor.advice import EXECUTOR, RELEASING
 from asgi_doctor.finding import Cure
 from asgi_doctor.garbage import GarbageTime
+from asgi_doctor.pools import Pools
 from asgi_doctor.stacks import in_app
 from asgi_doctor.watched import WatchedThread
 
@@ -93,6 +94,19 @@ async def _serve(app: Any, paths: list[str]) -> None:
             await asyncio.sleep(0.1)
     messages.put_nowait({"type": "lifespan.shutdown"})
     await lifespan
+
+
+@pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
+def test_the_doctor_does_not_report_itself(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To find AnyIO's threads, the doctor may import AnyIO's backend on the loop."""
+
+    async def discover(_: Pools) -> None:
+        time.sleep(BLOCK)  # noqa: ASYNC251  # in place of the import
+
+    monkeypatch.setattr(Pools, "discover", discover)
+    found: list[Finding] = []
+    run(_serve(asgi_doctor.watch(FastAPI(), warn=0.1, on_finding=found.append), ["/openapi.json"]))
+    assert not [one for one in found if one.function.endswith("discover")]
 
 
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
