@@ -5,7 +5,7 @@
 What an application and its tests use:
 
 watch           wraps an application, to watch the loop in production
-no_blocking     fails if a line blocks meanwhile
+no_blocking     a context manager that fails if a line inside it blocks the loop
 Finding, Kind   what a callback receives
 
 How it works:
@@ -13,7 +13,7 @@ How it works:
 watchdog.py     a thread that samples the stack of the loop's thread
 watched.py      the watched thread: its stack, CPU time, time without a core, garbage collections
 block.py        a block: one callback of the loop, with its samples
-greenlets.py    the frames of a thread, also of one that runs a greenlet
+greenlets.py    the frames of a thread, including a thread that runs a greenlet
 stacks.py       stacks as locations in files
 parts.py        divides a block among the lines that share it
 request.py      the request that a task works for, seen from another thread
@@ -21,11 +21,11 @@ pools.py        calls that wait for a thread of AnyIO's pool or of the default e
 startup.py      what blocks the start
 tally.py        adds up the blocks of a line; decides whether it waits, computes, builds or collects
 findings.py     all findings of a loop
-cures.py        chooses from advice.py; builders.py recognises what is expensive to create
-scheduling.py   how long a thread used a core, and how long it waited for one; garbage.py, cgroup.py likewise
+cures.py        chooses the advice from advice.py; builders.py recognises objects that are expensive to create
+scheduling.py   how long a thread used a core or waited for a core; garbage.py: collections; cgroup.py: throttling
 cli.py          the command; options.py, configuration.py, session.py, target.py, deadline.py, serve.py, load.py,
                 page.py, report.py, outputs.py, terminal.py are its parts
-attach.py       watches a process that runs already; attached.py is the part inside of that process
+attach.py       watches a process that runs already; attached.py runs inside the watched process
 errors.py       the error for a request of the user that the command cannot carry out
 middleware.py   `watch`
 plugin.py       pytest's plugin; guard.py is `no_blocking`, and loops.py knows the loops that run

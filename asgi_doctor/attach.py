@@ -1,8 +1,8 @@
 """`asgi-doctor attach`: watches a process that runs already, with `sys.remote_exec` of Python 3.14.
 
-The process gets a folder with a script, which it runs in its main thread, and with the doctor's bytecode. The script
-starts a thread, which watches the loops (attached.py) and writes what it finds into the folder. The bytecode's package
-has a name of its own, because the process may have imported another version of the doctor.
+The command makes a folder with a script and the doctor's bytecode. The process runs the script in its main thread. The
+script starts a thread, which watches the loops (attached.py) and writes its messages into the folder. The bytecode's
+package has a name of its own, because the process may have imported another version of the doctor.
 
 https://peps.python.org/pep-0768/, https://docs.python.org/3.14/howto/remote_debugging.html
 """
@@ -50,7 +50,7 @@ threading.Thread(target=watch, args=(running(),), name="asgi-doctor", daemon=Tru
 
 
 def run(pid: int, warn: float, seconds: float, say: Callable[[str], None]) -> Result:
-    """Watches the process for `seconds`, or until Ctrl-C. Raises DoctorError if that is impossible."""
+    """Watches the process for `seconds`, or until Ctrl-C. Raises DoctorError if the process cannot be watched."""
     if not hasattr(sys, "remote_exec"):
         version = sys.version.split()[0]
         raise DoctorError(f"attach needs Python 3.14 or newer, here and in the process; this is {version}")
@@ -63,9 +63,9 @@ def run(pid: int, warn: float, seconds: float, say: Callable[[str], None]) -> Re
 
 @contextmanager
 def _folder(pid: int) -> Iterator[tuple[Path, str]]:
-    """Yields a folder that both processes see, and the folder's path inside of the process, perhaps in a container."""
+    """Yields a new folder that both processes can use, and its path in the process, which may be in a container."""
     root = Path(f"/proc/{pid}/root") if _PROC.exists() else Path("/")
-    # In a container with a read-only root, only the last one is writable. mkdtemp makes a new folder there.
+    # In a container with a read-only root, only /dev/shm is writable. S108: mkdtemp makes a new, private folder.
     for place in (os.environ.get("TMPDIR", "/tmp"), "/tmp", "/dev/shm"):  # noqa: S108
         with suppress(OSError):
             made = Path(tempfile.mkdtemp(prefix="asgi-doctor-", dir=root / place.lstrip("/")))
@@ -96,7 +96,7 @@ def _fill(folder: Path, inside: str, warn: float, seconds: float) -> None:
 
 
 def _own(folder: Path, pid: int) -> None:
-    """Gives the folder to the process's user, who may be another one than root."""
+    """If root runs this command, gives the folder to the process's user, so that the process can use it."""
     if _PROC.exists() and os.geteuid() == 0:
         owner = Path(f"/proc/{pid}").stat()
         for path in (folder, *folder.rglob("*")):
@@ -112,7 +112,7 @@ def _execute(pid: int, script: str) -> None:
 
 
 def _read(pid: int, folder: Path, seconds: float, say: Callable[[str], None]) -> list[Finding]:
-    """Reads what the process writes, until the end."""
+    """Prints the messages that the process writes, and returns its findings. Raises DoctorError if there are none."""
     line, latest = "", time.monotonic() + PATIENCE
     with (folder / "found").open(encoding="utf-8") as file:
         while time.monotonic() < latest and _runs(pid):
@@ -129,10 +129,10 @@ def _read(pid: int, folder: Path, seconds: float, say: Callable[[str], None]) ->
                 latest += seconds if kind == "watches" else 0
                 say(value + (_children(pid) if kind == "watches" else ""))
             except KeyboardInterrupt:
-                (folder / "script.py").unlink(missing_ok=True)  # then, the process stops, and writes its findings
+                (folder / "script.py").unlink(missing_ok=True)  # the process then stops watching and writes findings
     if not _runs(pid):
         raise DoctorError(f"process {pid} has ended")
-    _execute(pid, os.devnull)  # instead of the script, which will be gone
+    _execute(pid, os.devnull)  # replaces the script that has not run, because its folder will be deleted
     raise DoctorError(f"process {pid}: {_SILENT}")
 
 
@@ -158,7 +158,7 @@ def _why_not(pid: int) -> str:
 
 
 def _children(pid: int) -> str:
-    """Returns the processes that the process has started, for example workers, in a sentence."""
+    """Returns the rest of a sentence, which lists the child processes (for example workers), or "" without any."""
     with suppress(OSError):
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
         return f"; its child processes are {', '.join(children)}" if children else ""

@@ -24,14 +24,14 @@ from asgi_doctor.watchdog import Watchdog
 
 _INTERVAL = 0.1
 _FREE_SECONDS = 5.0  # the longest time that a loop may take to run the last callback
-# The loop's own functions in asyncio; uvloop's are not seen.
+# The files of asyncio's own frames. uvloop's loop has no Python frames.
 _OF_LOOP = re.compile(r"asyncio[/\\](base_events|events|runners)\.py$")
 
 
 def watch(folder: str, main: asyncio.AbstractEventLoop | None, warn: float, seconds: float) -> None:
-    """Watches all loops for `seconds`, or until the script is gone. Writes messages as lines of JSON.
+    """Watches all loops for `seconds`, or until the command deletes the script. Writes messages as lines of JSON.
 
-    `main` is the loop that the main thread runs. At the end, nothing of the doctor is left in the process.
+    `main` is the loop that the main thread runs. At the end, removes all of the doctor's modules from the process.
     """
     sources = set(linecache.cache)
     with (Path(folder) / "found").open("a", encoding="utf-8", buffering=1) as file:
@@ -65,12 +65,12 @@ def watch(folder: str, main: asyncio.AbstractEventLoop | None, warn: float, seco
 
 
 def _running_loops(main: asyncio.AbstractEventLoop | None) -> Iterator[RunningLoop]:
-    """Yields each running loop once. A function that runs a loop has it, or its runner, as a local variable."""
+    """Yields each running loop once. A function that runs a loop has the loop or its runner in a local variable."""
     known = set()
     for thread in sorted(threading.enumerate(), key=lambda one: one is not threading.main_thread()):
         frames = frames_of_thread(thread.ident or 0)
         depth = next((index for index, one in enumerate(frames) if one.f_code.co_flags & inspect.CO_COROUTINE), None)
-        if depth is None:  # the first answer of the loop corrects it
+        if depth is None:  # an estimate, which `Watchdog._answer` corrects
             own = [index + 1 for index, one in enumerate(frames) if _OF_LOOP.search(one.f_code.co_filename)]
             depth = max(own, default=len(frames))
         here = [main] if thread is threading.main_thread() else []
@@ -88,7 +88,7 @@ def _loop_of(value: object) -> asyncio.AbstractEventLoop | None:
 
 
 def _forget(folder: str, sources: set[str], loops: list[asyncio.AbstractEventLoop]) -> None:
-    """Removes the doctor's modules and the sources that it has read, when the loops have run its last callbacks."""
+    """Waits for the doctor's last callbacks on the loops, then removes its modules and the sources that it has read."""
     for loop in loops:
         free = threading.Event()
         with suppress(RuntimeError):  # the loop is closed

@@ -1,4 +1,4 @@
-"""A block: a time in which the event loop ran one callback, and nothing else."""
+"""A block: the time in which the event loop ran one callback and could run nothing else."""
 
 from collections import deque
 from collections.abc import Hashable
@@ -9,17 +9,18 @@ from asgi_doctor.request import Request
 from asgi_doctor.stacks import Stack
 from asgi_doctor.watched import Passed
 
-# A thread that asks for the interpreter lock gets it within `sys.getswitchinterval()`, 5 ms, and a core a bit later.
+# Seconds. Python code releases the interpreter lock within `sys.getswitchinterval()`, 5 ms, to a thread that asks for
+# it; the rest is for getting a core. If the sampler waits longer, C code or a garbage collection has kept the lock.
 MOST_SWITCH = 0.015
 SAMPLES = 5  # number of samples in the time of a block's limit
 MOST_SAMPLES = 100  # of a block, only the latest samples are kept
 
 
 class Sample(NamedTuple):
-    """A stack of the loop's thread, and the seconds with a core that this sample stands for.
+    """A stack of the loop's thread, and the seconds that it stands for, without the time in which there was no core.
 
-    `computing`: CPU time of the thread. `collecting`: time of garbage collections. Equal stacks in a row are one
-    sample: `times` is their number, and `first` are the seconds of the first one.
+    `computing`: CPU time of the thread. `collecting`: time of garbage collections. Consecutive equal stacks are one
+    sample: `times` is the number of stacks, and `first` is the time in seconds of the first stack.
     """
 
     stack: Stack
@@ -30,7 +31,7 @@ class Sample(NamedTuple):
     first: float = 0.0
 
     def plus(self, *more: float) -> "Sample":
-        """Returns the sample with more seconds, more of them computing and collecting, and more times."""
+        """Returns the sample with `more` added: to its seconds, its computing, its collecting and its times."""
         sums = (own + other for own, other in zip(self[1:5], more, strict=True))
         return Sample._make((self.stack, *sums, self.first))
 
@@ -40,8 +41,8 @@ class Block:
     """One callback of the loop, as the watchdog's samples saw it. `began` is a time of `time.monotonic`.
 
     `callback` identifies the callback. `without_core`: seconds in which the thread was runnable and had no core.
-    `computing` and `collecting` are the sums of all samples, also of those that are no longer kept. `kept_lock`: C code
-    kept the interpreter lock at the beginning, so that the block has perhaps a single sample.
+    `computing` and `collecting` are sums over all samples, even if `samples` no longer has them. `kept_lock`: C code
+    kept the interpreter lock at the beginning, so the block may have only one sample.
     """
 
     callback: Hashable
@@ -67,7 +68,7 @@ class Block:
         self.taken += 1
 
     def prolong(self, seconds: float, computing: float, collecting: float) -> None:
-        """Adds time after the last sample, in which the thread had a core, to what that sample stands for."""
+        """Adds the time after the last sample to this sample. The three times exclude the time without a core."""
         if self.samples:
             self.samples[-1] = self.samples[-1].plus(seconds, computing, collecting, 0)
             self.computing += computing
@@ -85,13 +86,13 @@ class Ping:
 
 
 def begun(key: Hashable, request: Request, passed: Passed, wanted: float, times: tuple[float, float]) -> Block:
-    """Returns a block that is seen now for the first time. `times`: its earliest and its most probable begin.
+    """Returns a block that is sampled for the first time. `times`: when it began, at the earliest and most probably.
 
-    The block began before the most probable time if the loop's thread kept the interpreter lock, as a regular
-    expression does.
+    If the loop's thread kept the interpreter lock, as a regular expression does, the sampler could not run meanwhile,
+    so the block began earlier than the most probable time.
     """
     earliest, probably = times
-    if passed.released_lock:  # then only a collection can have kept the lock for long
+    if passed.released_lock:  # the loop iterates, so only a garbage collection can have kept the lock for long
         kept, began = passed.collecting > MOST_SWITCH, passed.at - passed.collecting
     else:
         kept, began = passed.kept_lock and passed.late > MOST_SWITCH, passed.at - passed.seconds + wanted

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from asgi_doctor.stacks import Location, Stack
 
-# Constructors in libraries, by the end of the function's qualified name. They load API models, CA bundles, drivers.
+# Slow constructors in libraries, by the end of their qualified names. They load API models, CA bundles or drivers.
 _FUNCTIONS = re.compile(
     r"(Client|Session|Engine|Pool|PoolManager|ConnectionPool|Connector|Environment|SSLContext)\.__init__$"
     r"|(^|\.)(create_client|create_engine|create_async_engine|create_default_context|create_urllib3_context"
@@ -13,7 +13,7 @@ _FUNCTIONS = re.compile(
     r"|^Session\.(client|resource)$"
     r"|^get_dependant$|^create_model$"  # FastAPI, pydantic
 )
-# Calls of C code, as they appear in the user's line, because C code has no frames.
+# Slow constructors in C, which have no frames, so they are recognised in the source code of the user's line.
 _CALLS = re.compile(
     r"\b(SSLContext|create_default_context|load_verify_locations|set_default_verify_paths|load_default_certs)\("
 )

@@ -22,8 +22,8 @@ class Throttling(NamedTuple):
 def cpu_stat(proc: Path = PROC) -> Path | None:
     """Returns the cpu.stat file that counts the throttling of this process, or None if there is none.
 
-    The file belongs to the process's cgroup, or to the nearest cgroup above that has the cpu controller. A limit
-    further up throttles too, but a cgroup there counts the throttling of all processes below.
+    The file belongs to the process's cgroup, or to its nearest ancestor that has the cpu controller. The limit of a
+    higher ancestor throttles this process, too, but the file of that ancestor counts all processes below it.
     """
     return next((file for group in _groups(proc) if throttling(file := group / "cpu.stat") is not None), None)
 

@@ -21,10 +21,10 @@ def main(
 ) -> int:
     """Runs the command and returns its exit code.
 
-    The exit code is 0, 1 if --check finds something, 2 after a DoctorError or if --check cannot tell, and uvicorn's (3)
-    if the application's start-up fails. If --for is given and the start-up hangs, ends the process with 3. `explain`
-    returns more lines about a finding, for the summary. Raises SystemExit after --help (0), or if an option is wrong
-    (2).
+    The exit code is 1 if --check finds something new; 2 after a DoctorError, or if --check sees only errors in response
+    to a request of --send; 3, as with uvicorn, if the application's start-up fails; otherwise 0. If --for is given and
+    the start-up hangs, ends the process with 3. `explain` returns more lines about a finding, for the summary.
+    Raises SystemExit after --help (0), or if an option is wrong (2).
     """
     try:
         configured = configuration.read(Path.cwd())
@@ -76,7 +76,7 @@ def _end(wanted: argparse.Namespace, permitted: Permitted, result: session.Resul
 
 
 def _leave(wanted: argparse.Namespace, permitted: Permitted, hangs: session.Result, explain: Explain) -> None:
-    """Ends the process from another thread than the main one, even if an output fails."""
+    """Prints the summary and ends the process, even if an output fails. Runs in another thread than the main one."""
     code = START_FAILED
     try:
         code = _end(wanted, permitted, hangs, explain)
@@ -85,9 +85,9 @@ def _leave(wanted: argparse.Namespace, permitted: Permitted, hangs: session.Resu
 
 
 def _write(wanted: argparse.Namespace, result: session.Result, new: list[Finding]) -> None:
-    """Writes all findings as JSON and as a baseline, and the new ones as failed tests and as SARIF.
+    """Writes all findings as JSON and as a baseline, and the new findings as JUnit's XML and as SARIF.
 
-    After a start that failed, there is no baseline, and the start is a test with an error.
+    If the start-up has failed, writes no baseline, and adds the start-up to JUnit's XML as a test with an error.
     """
     outputs.write(wanted.json, outputs.as_json(result.findings))
     if not result.failed:

@@ -12,7 +12,7 @@ from asgi_doctor.finding import Finding
 
 Known = set[tuple[str, str, str, str]]
 
-# The options of a request in a table, in their order.
+# The keys of a table in `send`, and the options that they stand for, in the order on the command line.
 _OPTIONS = {"request": "--send", "header": "--header", "body": "--body"}
 _REQUESTS = 'send = ["GET /pay", { request = "POST /login", body = "name=ada", header = ["Accept: text/html"] }]'
 
@@ -40,7 +40,7 @@ class Permitted(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """`arguments`: all options, as on the command line. `baseline`: its file, if there is one."""
+    """The content of `[tool.asgi-doctor]`. `arguments`: its options in the form that they have on the command line."""
 
     arguments: list[str]
     allow: list[Allowed]
@@ -48,7 +48,10 @@ class Configuration(NamedTuple):
 
 
 def read(folder: Path) -> Configuration:
-    """Returns the configuration of the folder's pyproject.toml; it is empty if there is none. Raises DoctorError."""
+    """Returns the configuration in the folder's pyproject.toml, or an empty one without such a file.
+
+    Raises DoctorError.
+    """
     file = folder / "pyproject.toml"
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
@@ -70,7 +73,7 @@ def _arguments(name: str, value: Any) -> list[str]:
 
 
 def _request(entry: Any) -> list[str]:
-    """Returns the options for one request, which is a text or a table."""
+    """Returns the options for one request. `entry`: a string or a table."""
     entry = entry if isinstance(entry, dict) else {"request": entry}
     table = {name: value if isinstance(value, list) else [value] for name, value in entry.items()}
     if "request" not in table or not table.keys() <= _OPTIONS.keys():
@@ -94,9 +97,9 @@ def baseline(findings: Iterable[Finding]) -> str:
 
 
 def known_findings(file: Path | None, *, writes: bool = False) -> Known:
-    """Returns the findings of a baseline, or none without a file. Raises DoctorError.
+    """Returns the keys of the findings in a baseline, or an empty set if `file` is None. Raises DoctorError.
 
-    `writes`: this run writes a baseline, perhaps the first one, so the file may be missing.
+    `writes`: this run writes a baseline, perhaps for the first time, so the file may be missing.
     """
     if file is None or (writes and not file.exists()):
         return set()
@@ -109,5 +112,5 @@ def known_findings(file: Path | None, *, writes: bool = False) -> Known:
 
 
 def key(finding: Finding) -> tuple[str, str, str, str]:
-    """Returns what identifies a finding in a baseline."""
+    """Returns the file, function, route and kind, which together identify a finding in a baseline."""
     return finding.file, finding.function, finding.route, finding.kind.value
