@@ -7,14 +7,14 @@ from asgi_doctor.finding import Cure, Kind
 from asgi_doctor.stacks import Stack
 
 _EXECUTOR = ("concurrent/futures/thread.py", "asyncio/threads.py")
-# In these files, a thread waits until another one returns a connection to its pool.
+# In these files, a thread waits until another thread returns a connection to the pool.
 _AWAITS_CONNECTION = re.compile(r"/sqlalchemy/pool/impl\.py$|/(psycopg_pool|psycopg2/pool|redis/connection)\b")
 _SLEEPS = re.compile(r"\bsleep\(")
 _SERIALISES = re.compile(
     r"/(fastapi/(routing|encoders|_compat)|pydantic/|starlette/responses|litestar/(serialization|response|dto)"
     r"|jinja2/|markupsafe/)"
 )
-# The creation of objects from rows, in which SQLAlchemy computes and the database does not.
+# In these files, SQLAlchemy makes objects from rows: SQLAlchemy computes, not the database.
 _LOADS_ROWS = re.compile(r"/sqlalchemy/orm/(loading|instrumentation|state)\.py$")
 # The framework reads or validates the body of a request.
 _READS = re.compile(r"/(starlette/(requests|formparsers)|fastapi/dependencies/utils)\.py$")
@@ -35,8 +35,9 @@ _QUERIES = re.compile(r"\.(execute(many|script)?|fetch(one|many|all))\(")
 def cure(kind: Kind, cause: Kind, source: str, inner: Stack, *, handles: bool) -> Cure:
     """Returns the advice for a finding of this kind.
 
-    `cause` is what the line does, which the kinds `many_short` and `startup` do not say. `source` is the user's line,
-    and `inner` are the calls that it makes. `handles`: the line is the definition of an endpoint.
+    `cause`: what the line does, for example compute, because the kinds `many_short` and `startup` do not say so.
+    `source`: the user's line. `inner`: the calls that the line makes. `handles`: the line is the `def` of an endpoint,
+    so the framework does the work.
     """
     if kind is Kind.STARTUP:
         return advice.STARTUP_WAITS if cause is Kind.WAITS else advice.STARTUP_COMPUTES
@@ -77,7 +78,7 @@ def _waited(files: list[str], source: str, *, handles: bool) -> Cure:
 
 
 def _computed(files: list[str], source: str, innermost: str, *, handles: bool) -> Cure:
-    """Returns the advice for a line that computes. `innermost` is the code of the innermost line, perhaps `source`."""
+    """Returns the advice for a line that computes. `innermost`: the code of the innermost call, or `source` itself."""
     if any(_LOADS_ROWS.search(file) for file in files):
         return advice.ROWS
     if handles or (any(_SERIALISES.search(file) for file in files) and not _VALIDATES.search(source)):

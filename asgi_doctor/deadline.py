@@ -1,4 +1,4 @@
-"""Finds out that a start hangs, and where: the import of the application, its factory, or its lifespan."""
+"""Detects that a start hangs, and where: in the application's import, its factory, or its lifespan."""
 
 import sys
 import threading
@@ -10,15 +10,15 @@ from asgi_doctor.greenlets import frames_of, frames_of_thread
 from asgi_doctor.stacks import Location, own_line, stack_of
 from asgi_doctor.threads import stacks_of_tasks
 
-# The start may take this long even if the run is shorter. A healthy start may import large libraries.
+# The start may take this long even if `--for` is shorter, because a healthy start may import large libraries.
 LEAST_SECONDS = 30.0
 _LIFESPAN = "/uvicorn/lifespan/on.py"
 
 
 class Deadline:
-    """Calls `missed` in a thread of its own, with what the start waits for, unless `met` is called in time.
+    """Calls `missed` with a text about what the start waits for, unless `met` is called within `seconds`.
 
-    Create it in the thread that starts the application.
+    Calls `missed` in another thread. Create the object in the thread that starts the application.
     """
 
     def __init__(self, seconds: float, missed: Callable[[str], None]) -> None:
@@ -29,7 +29,7 @@ class Deadline:
         threading.Thread(target=self._wait, args=(missed,), name="deadline of the start", daemon=True).start()
 
     def imported(self) -> None:
-        """Ends the first part of the start. The lifespan follows."""
+        """Records that the import has ended, so the start now waits for the lifespan."""
         self._part = "the lifespan"
 
     def met(self) -> None:
@@ -45,7 +45,7 @@ class Deadline:
         return f"has not ended after {self._seconds:g} s: it waits for {self._part}{at}"
 
     def _line(self) -> Location | None:
-        """Returns the user's innermost line that the thread runs or, if its loop is idle, that the lifespan awaits."""
+        """Returns the user's innermost line that the thread runs or, if the loop is idle, that the lifespan awaits."""
         with without_collections():
             return self._read_line()
 

@@ -9,7 +9,8 @@ class Kind(StrEnum):
 
     WAITS: sleep, sockets, locks, subprocesses, files. COMPUTES: Python, regular expressions, serialisation. BUILDS:
     clients, TLS contexts, first imports. STARVES: calls wait for a thread. COLLECTS: garbage collection. MANY_SHORT:
-    blocks below the limit whose sum is large. STARTUP: the line waits, computes or collects before the first request.
+    many blocks, each below the limit, with a large sum. STARTUP: the line waits, computes or collects before the first
+    request.
     """
 
     WAITS = "waits"
@@ -23,7 +24,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cure:
-    """Advice in the user's terms. `example` is up to three lines of code, with names that are not the user's."""
+    """Advice in the user's terms. `example` is up to three lines of code, with invented names."""
 
     advice: str
     example: str = ""
@@ -33,16 +34,16 @@ class Cure:
 class Finding:
     """One line that blocks. `count`: the number of blocks. `seconds`: their total. `longest`: the longest, in seconds.
 
-    For the kind STARVES, the figures are those of one time in which there were always calls that waited for a thread:
-    `count` is the largest number of such calls at once, `seconds` is the sum of their waiting times, and `longest` is
-    the length of that time, not the longest wait of one call.
+    For the kind STARVES, the figures describe one period in which at least one call was always waiting for a thread:
+    `count` is the largest number of calls that waited at once, `seconds` is the sum of the calls' waiting times, and
+    `longest` is the length of the period, not the longest wait of one call.
 
     `route`: like `GET /orders/{id}`, or "" outside of a request. `chain`: the calls from the line to the library, each
     as `file:line in function`, the line itself first. `in_app`: the line is the user's, not a library's. `trace_id`:
-    OpenTelemetry's, of the last block, or None. `uncertainty`: if other lines have a part in the same blocks, the 95 %
-    interval of `seconds` is `seconds` ± `uncertainty`. `libraries`: the packages that the line calls, the line's own
-    first if it is a library's. `allowed`: a comment in the code allows the line to block. `coroutine`: the line in the
-    user's nearest `async def` that calls the function of the line, or "" if the line itself is in an `async def`.
+    OpenTelemetry's trace id of the last block, or None. `uncertainty`: if other lines share the same blocks, the 95 %
+    interval of `seconds` is `seconds` ± `uncertainty`. `libraries`: the packages that the line calls; if the line is in
+    a library, its package comes first. `allowed`: a comment in the code allows the line to block. `coroutine`: the line
+    in the nearest `async def` that calls the function of the line, or "" if the line itself is in an `async def`.
     """
 
     file: str

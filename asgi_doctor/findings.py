@@ -13,14 +13,14 @@ from asgi_doctor.tally import Tally
 
 OnFound = Callable[[Location, Stack, float], None]
 OnFinding = Callable[[Finding], None]
-# A line, or a function as a location with the line 0, and the route.
+# A location and a route. The location is a line, or a function, which has the line number 0.
 Key = tuple[Location, str]
 
 # The doctor reports the short blocks of one function on one route when their sum exceeds SHORT_LIMITS times the limit.
-# The sum loses SHORT_SHARE of the elapsed time, so that rare short blocks do not add up.
+# The sum decreases by SHORT_SHARE seconds in each second, so that rare short blocks do not add up.
 SHORT_SHARE = 0.05
 SHORT_LIMITS = 5
-# A block that has lasted this many times the limit is reported before it ends: it may never end.
+# A block that has lasted this many times the limit is reported before it ends, because it may never end.
 STUCK_LIMITS = 10
 # Maximum number of tallies. If an application has no routes, each request may have another path and so another tally.
 MOST_TALLIES = 1000
@@ -31,7 +31,7 @@ class Findings:
 
     `on_found` is called once per line, when a block of the line exceeds the limit. `on_finding` is called when a line's
     first block ends or has lasted STUCK_LIMITS times the limit, when the sum of its short blocks is too large, and for
-    new findings that `add` receives. What a comment in the code allows is counted, but is no finding.
+    new findings that `add` receives. A line that a comment in the code allows to block is counted, but not reported.
     """
 
     def __init__(self, limit: float, on_found: OnFound | None, on_finding: OnFinding | None) -> None:
@@ -64,7 +64,7 @@ class Findings:
             self._tell(finding)
 
     def count(self, block: Block, now: float) -> None:
-        """Counts a block as soon as it is longer than the limit, and reports its lines."""
+        """Counts a block that still lasts at `now`, as soon as it is longer than the limit, and reports its lines."""
         block.lasts_until(now)
         if block.seconds <= self._limit or not block.samples:
             return
@@ -99,7 +99,10 @@ class Findings:
                 self._add_short(part, block.request, now)
 
     def _long_parts(self, block: Block) -> tuple[list[Part], list[Part]]:
-        """Returns the parts that count as blocks, and the short ones. If no part is above the limit, all are blocks."""
+        """Returns the long parts and the short parts of a block.
+
+        If the block is above the limit, but none of its parts is, all parts count as long.
+        """
         parts, route = divided(block, self._limit / SAMPLES), block.request.route
         long = [part for part in parts if part.seconds > self._limit or (part.location, route) in self._long]
         long = (long or parts) if block.counted else []
@@ -113,8 +116,8 @@ class Findings:
     def _long_tally(self, part: Part, request: Request, tallies: dict[Key, Tally]) -> tuple[Key, Tally]:
         """Adds the part to the tally of its key, and returns both.
 
-        The key is the line if the line waits, and its function if the function computes, because different blocks of
-        one loop are seen in different lines.
+        The key is the line if the line waits, and its function if the line computes, because the samples of a loop that
+        computes are in different lines of the function.
         """
         alone = Tally(part, request, short=False)
         alone.add(part, request)
@@ -155,13 +158,13 @@ def _key_of_function(part: Part, request: Request) -> Key:
 
 
 def _heavier(tallies: list[tuple[Key, Tally]], others: list[tuple[Key, Tally]]) -> list[Finding]:
-    """Returns the findings of `tallies`, unless `others` has one of the same function and route with more seconds."""
+    """Returns the findings of `tallies` without those whose function and route have more seconds in `others`."""
     more = [(key, tally.seconds) for key, tally in others]
     return [one.finding() for key, one in tallies if all(key != other or one.seconds > most for other, most in more)]
 
 
 class _Leaking:
-    """Sums the short blocks of one function on one route. The sum loses SHORT_SHARE of the elapsed time."""
+    """Sums the short blocks of one function on one route. In each second, the sum decreases by SHORT_SHARE seconds."""
 
     def __init__(self, tally: Tally) -> None:
         self.tally, self.reported = tally, False

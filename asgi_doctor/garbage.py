@@ -1,4 +1,4 @@
-"""Garbage collections: the CPU time that they take from one thread, and how to read frames without one."""
+"""Measures the CPU time of garbage collections in one thread, and prevents collections while frames are read."""
 
 import gc
 import os
@@ -46,10 +46,10 @@ class GarbageTime:
 
 @contextmanager
 def without_collections() -> Iterator[None]:
-    """Collects no garbage in the `with` block, which may read frames of threads and tasks that run.
+    """Prevents garbage collections in the `with` block, so that it can safely read frames of running threads and tasks.
 
     Python 3.11 may collect garbage while it makes the object of a frame. A finalizer or a callback of the collection
-    can let the frame's thread run on. The object then belongs to a frame that has ended, and the process crashes.
+    can let the frame's thread continue. The object then belongs to a frame that has ended, and the process crashes.
     Python 3.12 collects only between instructions: https://github.com/python/cpython/issues/97922
     """
     collects = sys.version_info < (3, 12) and gc.isenabled()
@@ -63,7 +63,7 @@ def without_collections() -> Iterator[None]:
 
 
 def _clock_of(thread: int) -> Callable[[], float]:
-    """Returns the thread's CPU clock, which any thread can read. Where there is none, returns `time.perf_counter`."""
+    """Returns the thread's CPU clock, which any thread can read. Without such clocks, returns `time.perf_counter`."""
     if not hasattr(time, "pthread_getcpuclockid"):
         return time.perf_counter
     clock = time.pthread_getcpuclockid(thread)

@@ -23,7 +23,7 @@ def observe() -> None:
 
 
 def forget() -> None:
-    """Ends what `observe` has begun in this thread."""
+    """Stops tracing the greenlets of this thread, if `observe` has begun to trace them."""
     greenlet = sys.modules.get("greenlet")
     if greenlet is not None and greenlet.gettrace() is _switched:
         greenlet.settrace(None)

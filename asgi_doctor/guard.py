@@ -27,7 +27,7 @@ _UNWATCHED = "no event loop of asyncio or uvloop has run, and no other can be wa
 
 
 class NoBlocking:
-    """Raises AssertionError at its end if a line of the user has blocked a loop, or if no loop could be watched.
+    """Raises AssertionError at the end of `with` if a line of the user blocked a loop, or no loop could be watched.
 
     `findings`: the lines that have blocked a loop for more than `limit` seconds.
     """
@@ -49,7 +49,7 @@ class NoBlocking:
 
     @contextmanager
     def allowed(self) -> Iterator[None]:
-        """Does not watch the loops until the context is left."""
+        """Stops watching the loops for the duration of a `with` block."""
         self.stop()
         try:
             yield
@@ -62,13 +62,16 @@ class NoBlocking:
 
     @property
     def blocks(self) -> list[Finding]:
-        """Returns the findings, and those that are allowed or in the baseline."""
+        """Returns all findings, including findings that are allowed or in the baseline."""
         found = [finding for watchdog in [*self._ended, *self._watchdogs.values()] for finding in watchdog.findings]
         blocks = [finding for finding in found if finding.kind in _BLOCKS and finding.in_app]
         return [one for one in blocks if not _DEBUGGERS & set(one.libraries)]
 
     def failure(self, *, unwatched: bool = True) -> str:
-        """Returns the findings as text, or "". `unwatched`: it is a failure as well if no loop could be watched."""
+        """Returns the findings as text, or "" without findings.
+
+        `unwatched`: if no loop could be watched, returns a text that says so.
+        """
         if unwatched and not self._ended and not self._watchdogs:
             return _UNWATCHED
         return "\n\n".join(_text(finding, self.limit) for finding in self.findings)
@@ -96,7 +99,7 @@ class NoBlocking:
 
 
 def _text(finding: Finding, limit: float) -> str:
-    """Returns the line, the calls to the library, the seconds and the cure."""
+    """Returns a text with the line, the calls to the library, the seconds and the cure."""
     route = f"{finding.route}: " if finding.route else ""
     lines = (
         f"{route}{finding.place} blocked the event loop for {finding.longest:.2f} s (limit {limit:g} s)",
