@@ -1,9 +1,10 @@
-"""A small load for `--send`: `python load.py HOST PORT AT_ONCE`, with JSON of the requests as input.
+"""Sends the requests of `--send`: `python load.py HOST PORT AT_ONCE`, with the requests as JSON on standard input.
 
-Each request is sent twice alone and then several times at once. A request without a whole answer is given up after ten
-seconds, and those at once after ten seconds more than they take one after another, but within a minute. Later requests
-send the cookies of earlier answers. In the paths and headers of later requests, `{name}` stands for the value of that
-name in an earlier answer, a JSON object. The exit code is 1 if all answers to one of the requests are errors.
+Sends each request twice alone and then AT_ONCE times concurrently. A request alone times out after 10 s. Concurrent
+requests time out after 10 s plus the time that they would take one after another, but at most 60 s. Later requests send
+the cookies of earlier responses. In the path and the headers of a later request, `{name}` is replaced by the value of
+that name in an earlier response, which must be a JSON object. The exit code is 1 if all responses to one of the
+requests are errors.
 """
 
 import json
@@ -17,14 +18,14 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import Any, NamedTuple
 
 ALONE = 2
-AT_ONCE = 50  # more than AnyIO has threads
+AT_ONCE = 50  # more than AnyIO's pool has threads, which is 40
 SECONDS = 10.0
 MOST_SECONDS = 60.0
-_MOST_BYTES = 1_000_000  # only this many bytes of an answer are kept
+_MOST_BYTES = 1_000_000  # of the body of a response are kept, to find values in it
 
 
 class Request(NamedTuple):
-    """A request of the user. If no header says the content type of a body, it is JSON, or else a form."""
+    """A request of the user. Without a Content-Type, a body that is valid JSON is sent as JSON, any other as a form."""
 
     method: str
     path: str
@@ -38,7 +39,7 @@ def send_all(host: str, port: int, at_once: int, requests: Sequence[Request], sa
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as sending:
         assert sending.stdin is not None
         assert sending.stdout is not None
-        with sending.stdin as written:  # a header may be secret, and other users see arguments
+        with sending.stdin as written:  # not as arguments, which other users can see: a header may be secret
             written.write(json.dumps(requests))
         for line in sending.stdout:
             say(line.rstrip())
@@ -54,9 +55,9 @@ class Client:
         self._values: dict[str, Any] = {}
 
     def send(self, request: Request, patience: float) -> str:
-        """Sends one request and reads its answer to the end, for so many seconds at most.
+        """Sends one request and reads the whole response, for at most `patience` seconds.
 
-        Returns the status, or why there is none.
+        Returns the status, or the reason why the response is missing or incomplete.
         """
         status, body, latest = "", b"", time.monotonic() + patience
         connection = HTTPConnection(self._host, self._port, timeout=patience)
@@ -105,7 +106,7 @@ def _json(text: bytes) -> Any:
 
 
 def main(host: str, port: int, at_once: int, requests: list[Request]) -> int:
-    """Sends the requests, prints the number of answers with each status, and returns the exit code."""
+    """Sends the requests, prints the number of responses with each status, and returns the exit code."""
     failed, client = False, Client(host, port)
     for request in requests:
         began = time.monotonic()

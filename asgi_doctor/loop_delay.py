@@ -1,6 +1,6 @@
 """The delay of the event loop: how much later than scheduled the loop runs a timer.
 
-A request or an answer of SQS that becomes ready meanwhile waits for at most this time.
+A request or a response that arrives while the loop is delayed waits for at most this time.
 """
 
 import asyncio
@@ -9,8 +9,8 @@ from time import monotonic
 
 # Each timer costs an idle process about 0.1 ms of CPU, which is 0.5 % of a core.
 INTERVAL_SECONDS = 0.02
-# Time until the first measurement. The last steps of the process's start block the loop once more (a full garbage
-# collection) and are over by then. No request can have been answered yet.
+# Time until the first measurement. The process's start ends with a full garbage collection, which blocks the loop.
+# After this time, the collection has ended, but no request can have been answered yet.
 START_SECONDS = 0.001
 WINDOW_SECONDS = 10
 
@@ -30,7 +30,7 @@ class LoopDelay:
         self._seconds = [(0, 0.0)] * WINDOW_SECONDS
 
     def start(self) -> None:
-        """Begins to measure START_SECONDS after now. Call it at the end of the process's start."""
+        """Begins to measure in START_SECONDS from now. Call it at the end of the process's start."""
         self._loop = asyncio.get_running_loop()
         self._timer = self._loop.call_later(START_SECONDS, self._schedule)
 
@@ -40,7 +40,7 @@ class LoopDelay:
         self._timer = self._expected = None
 
     def longest(self) -> float:
-        """Returns the longest delay of the last WINDOW_SECONDS, in seconds, including one that has not ended yet."""
+        """Returns the longest delay of the last WINDOW_SECONDS, in seconds, including a delay that has not ended."""
         now, expected = monotonic(), self._expected
         running = now - expected if expected is not None else 0.0
         return max(running, *(delay for second, delay in list(self._seconds) if second > now - WINDOW_SECONDS), 0.0)

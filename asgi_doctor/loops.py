@@ -1,4 +1,4 @@
-"""Knows which event loops run now, in which threads. Pytest's plugin needs this, because it starts no loop itself."""
+"""Records which event loops run now, and in which threads. Pytest's plugin does not start the loops that it watches."""
 
 import asyncio
 import functools
@@ -16,7 +16,7 @@ _ASYNCIO_FRAMES = 3
 
 
 class RunningLoop(NamedTuple):
-    """A loop, the thread that runs it, and the number of the loop's own frames."""
+    """A loop, the thread that runs it, and how many of the thread's outermost frames belong to the loop."""
 
     loop: asyncio.AbstractEventLoop
     thread: threading.Thread

@@ -3,12 +3,12 @@
 from asgi_doctor.loop_delay import LoopDelay
 
 NAME = "asgi_doctor.event_loop.delay"
-INTERVAL_SECONDS = 0.1  # one timer in this time costs an idle process about 0.1 % of a core
+INTERVAL_SECONDS = 0.1  # one timer in each interval costs an idle process about 0.1 % of a core
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 def exported() -> LoopDelay | None:
-    """Returns a LoopDelay that records the delay, to be started on the loop. None without OpenTelemetry's API."""
+    """Returns a LoopDelay, not yet started, that records into the histogram, or None without OpenTelemetry's API."""
     try:
         from opentelemetry import metrics
 
@@ -18,6 +18,6 @@ def exported() -> LoopDelay | None:
             description="How much later than scheduled the event loop runs a timer.",
             explicit_bucket_boundaries_advisory=_BOUNDS,
         )
-    except (ImportError, TypeError):  # before 1.30, there are no boundaries, and the default ones are for milliseconds
+    except (ImportError, TypeError):  # API before 1.30: no argument for boundaries, and the default is for milliseconds
         return None
     return LoopDelay(histogram.record, INTERVAL_SECONDS)

@@ -1,4 +1,4 @@
-"""Watches an ASGI application from inside: in production, or below another server than the doctor's own."""
+"""Watches an ASGI application from inside, under any server, also in production."""
 
 import asyncio
 import inspect
@@ -29,7 +29,7 @@ _logger = logging.getLogger("asgi_doctor")
 
 
 def routed(app: App) -> App:
-    """Returns the application with each request's scope in the context of the tasks and threads that work for it."""
+    """Wraps the application, so that the tasks and threads of each request have its scope in their context."""
 
     async def with_scope(scope: Any, receive: Receive, send: Send) -> None:
         token = current_scope.set(scope)
@@ -43,14 +43,14 @@ def routed(app: App) -> App:
 
 
 def is_asgi_2(app: Any) -> bool:
-    """Returns whether the application is called with the scope only, as before ASGI 3."""
+    """Returns whether the application takes only the scope, as an application of ASGI 2 does."""
     with suppress(TypeError, ValueError):
         return len(inspect.signature(app).parameters) == 1
     return False
 
 
 def unwatchable(loop: object | None) -> str:
-    """Returns why the doctor cannot watch `loop`, or "". `loop` is None under another library than asyncio."""
+    """Returns the reason why the doctor cannot watch `loop`, or "". `loop` is None if asyncio does not run (trio)."""
     gevent = sys.modules.get("gevent.monkey")
     if gevent is not None and gevent.is_module_patched("threading"):
         return "gevent has replaced threads by greenlets, which cannot watch each other"
@@ -67,10 +67,10 @@ class Watch:
     """An ASGI application that passes all calls on to `app`, and watches the event loops that it runs on.
 
     `warn` is the limit of a block in seconds. `on_finding` is called for a line's first finding on a route, not for
-    each block. Findings about the start arrive in the event loop's thread, before the first request; all others arrive
-    in a watchdog's thread. The callback must be fast and thread-safe; an exception of it is logged. Other attributes
-    are those of `app`. The log says if a loop is not watched. If OpenTelemetry's API is installed, a histogram has the
-    delay of the loops. Raises ValueError if the limit is too small or too large.
+    each block. It is called for findings about the start in the event loop's thread, before the first request, and for
+    all other findings in a watchdog's thread. The callback must be fast and thread-safe; its exceptions are logged. All
+    other attributes are those of `app`. A warning is logged if a loop cannot be watched. If OpenTelemetry's API is
+    installed, a histogram records the delay of the loops. Raises ValueError if the limit is too small or too large.
     """
 
     def __init__(self, app: App, *, warn: float = 0.1, on_finding: Callable[[Finding], None] = log_finding) -> None:
@@ -79,7 +79,7 @@ class Watch:
         self._routed = routed(self._app)
         self._warn, self._on_finding = allowed_limit(warn), on_finding
         self._collected = Findings(warn, None, self._tell)
-        # A loop that is not watched has None. The loop itself is None under another library than asyncio.
+        # The value is None for a loop that cannot be watched. The key is None if asyncio does not run (trio).
         self._watchdogs: dict[asyncio.AbstractEventLoop | None, Watchdog | None] = {}
         self._delays: dict[asyncio.AbstractEventLoop | None, LoopDelay] = {}
         caller = str(sys._getframe(1).f_globals.get("__name__"))
@@ -130,7 +130,7 @@ class Watch:
             self._watchdogs[loop] = watchdog.__enter__()
             if (delay := metrics.exported()) is not None:
                 self._delays[loop] = delay
-                Context().run(delay.start)  # otherwise, its timers would keep the first request's context
+                Context().run(delay.start)  # otherwise, the timers would keep the first request's context
         except Exception:  # the application must work nevertheless
             _logger.exception("asgi_doctor does not watch this event loop, or not its threads")
 
@@ -138,7 +138,7 @@ class Watch:
         loop = _running_loop()
         starting = Startup(self._warn)
         if not unwatchable(loop):
-            with suppress(RuntimeError):  # there are too many threads
+            with suppress(RuntimeError):  # the system allows no more threads
                 starting.start()
 
         async def send_started(message: Message) -> None:

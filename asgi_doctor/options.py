@@ -23,16 +23,17 @@ _ATTACHED_SECONDS = 10.0
 
 
 def parse(arguments: Sequence[str], prog: str, configuration: Configuration) -> argparse.Namespace:
-    """Returns the options. Those on the command line win: its requests replace those of pyproject.toml.
+    """Returns the options. An option on the command line overrides the same option in pyproject.toml.
 
-    `prog`: the command's name in its help and its errors.
+    If the command line has any --send, all requests in pyproject.toml are ignored. `prog`: the command's name in its
+    help and its errors.
 
     Raises SystemExit after --help and --version (0), or if an option is wrong (2).
     """
     attach = arguments[:1] == ["attach"]
     made = _attach if attach else _serve
     configured = made(f"{prog}: pyproject.toml, [tool.asgi-doctor]", f"see {prog} --help")
-    # To attach, the options for serving are of no use.
+    # `attach` ignores the options in pyproject.toml that are only for serving.
     known, others = configured.parse_known_args(["0" if attach else "", *configuration.arguments])
     if others and not attach:
         configured.error(f"unrecognized options: {' '.join(others)}")
@@ -95,7 +96,7 @@ def _with_outputs(found: argparse.ArgumentParser) -> argparse.ArgumentParser:
 
 
 class _Send(argparse.Action):
-    """Collects the requests. A header and a body belong to the request before them."""
+    """Collects the requests of --send. A --header or --body belongs to the --send before it."""
 
     def __call__(self, parser: argparse.ArgumentParser, options: Any, value: Any, option: str | None = None) -> None:
         if not isinstance(value, Request):

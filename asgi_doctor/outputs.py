@@ -25,15 +25,16 @@ def as_json(findings: Iterable[Finding]) -> str:
 
 
 def fields(finding: Finding) -> dict[str, Any]:
-    """Returns the finding's fields, as they are named in JSON."""
+    """Returns the finding's fields by their names in the JSON document."""
     names = ("file", "line", "function", "route", "kind", "count", "seconds", "uncertainty", "longest", "chain")
     return {name: getattr(finding, name) for name in names} | {"cure": finding.cure.advice}
 
 
 def as_junit(findings: list[Finding], seen: str, *, failed: bool = False) -> str:
-    """Returns a test suite in which each finding is a failed test, or one passed test if there is none.
+    """Returns a test suite in which each finding is a failed test. Without findings, it has one passed test.
 
-    `seen`: what the doctor has watched. `failed`: the application's start-up has failed, which is a test with an error.
+    `seen`: what the doctor has watched. `failed`: the application's start-up has failed; it becomes a test with an
+    error.
     """
     tests: list[Finding | None] = [*findings] or ([] if failed else [None])
     counts = {"tests": str(len(tests) + failed), "failures": str(len(findings)), "errors": str(int(failed))}
@@ -94,7 +95,7 @@ def as_github(finding: Finding) -> str:
 
 
 def in_repository(file: str) -> Path:
-    """Returns the path relative to the root of the repository, as GitHub reads it, or as it is if it is elsewhere."""
+    """Returns the path relative to the repository's root, as GitHub needs it, or unchanged for a file outside of it."""
     here, workspace = Path.cwd(), os.environ.get("GITHUB_WORKSPACE")
     root = next((one for one in (here, *here.parents) if (one / ".git").exists() or str(one) == workspace), here)
     own = not file.startswith("…") and (here / file).is_relative_to(root)
@@ -111,7 +112,7 @@ def _message(finding: Finding) -> str:
 
 
 def installed_version() -> str:
-    """Returns the version of the installed package. A clone of the repository has none."""
+    """Returns the version of the installed package, or "unreleased" in a clone that is not installed."""
     try:
         return version("asgi-doctor")
     except PackageNotFoundError:
@@ -119,7 +120,7 @@ def installed_version() -> str:
 
 
 def write(file: Path | None, text: str) -> None:
-    """Writes the text, if there is a file. Raises DoctorError."""
+    """Writes the text, unless `file` is None. Raises DoctorError if the file cannot be written."""
     if file is None:
         return
     try:

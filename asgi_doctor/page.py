@@ -1,4 +1,4 @@
-"""The doctor's page: the findings, as they come. A thread of this process serves it, on a free port of loopback."""
+"""Serves a page that shows the findings so far. A thread of this process serves it, on a free port of loopback."""
 
 import json
 import threading
