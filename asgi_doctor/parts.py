@@ -1,8 +1,8 @@
 """Divides a block among the user's lines that share it.
 
-A block is one callback of the loop. It may be a dependency that waits and then an endpoint that waits, below the same
-middleware. Each of these lines has samples in a row, and becomes a part of the block. A function that calls several
-others in a loop is one part instead, because its samples change at random.
+A block is one callback of the loop. For example, a dependency waits in it and then an endpoint, below the same
+middleware. Each of these lines has consecutive samples, so each becomes a part of the block. If a function calls
+several other functions in a loop, their samples alternate at random, so the calling function is one part.
 """
 
 from collections import Counter, defaultdict
@@ -16,14 +16,15 @@ from asgi_doctor.block import SAMPLES, Block, Sample
 from asgi_doctor.request import Request
 from asgi_doctor.stacks import Location, Stack
 
-# The share of the time that a function needs to be named instead of its caller. A half is too little: if three
-# functions take a third of the time each, more than half of a few samples often happen to be in the same one.
+# A function is named instead of its caller if it takes at least this share of the time. One half would be too little:
+# if three functions take a third of the time each, one of them often happens to have more than half of a few samples.
 _MOST = 3 / 4
-# Samples that belong to no row are left out if they take less than this share of the time.
+# Samples that alternate at random (see _RARELY) are ignored if they take less than this share of the time.
 _LITTLE = 1 / 5
-# A line that takes less than this share of a block, and less than the limit, is left out as well.
+# A line is ignored if it takes less than this share of a block, and less than the limit.
 _TINY = 1 / 10
-# The samples of a line are a row if they are interrupted this many times less often than samples in random order.
+# Samples of a line count as consecutive, not as random, if other samples interrupt them this many times less often
+# than in a random order.
 _RARELY = 3
 # A block waits if it uses the CPU for less than this share of its time.
 _WAITS, _COUNTS_CPU = 1 / 4, Path("/proc/self/schedstat").exists()
@@ -33,7 +34,7 @@ _ROOT = Location("", 0, "")
 
 
 class Part(NamedTuple):
-    """The time of one line in a block. `variance`: of `seconds`, because the sampler misses the moment of a change."""
+    """The time of one line in a block. `variance`: of `seconds`, in s², because samples miss when the line changed."""
 
     location: Location
     samples: Sequence[Sample]
@@ -53,7 +54,7 @@ class Part(NamedTuple):
 class _Seen:
     """A sample, the user's locations in its stack, and the line to which the sample is assigned.
 
-    `times`: how many samples in a row this sample stands for.
+    `times`: the number of consecutive samples that this sample stands for.
     """
 
     sample: Sample
@@ -83,7 +84,7 @@ def divided(block: Block, interval: float) -> list[Part]:
 
 
 def _seen(sample: Sample, request: Request, interval: float) -> _Seen:
-    """Returns the sample with its path. While a framework works for an endpoint, the path ends at the endpoint."""
+    """Returns the sample with its path, which ends at the endpoint's `def` if the framework works for the endpoint."""
     own = tuple(location for location in sample.stack if location.in_app)
     endpoint = request.endpoint
     if endpoint is not None and (not own or _is_of_framework(sample.stack)):
@@ -93,15 +94,16 @@ def _seen(sample: Sample, request: Request, interval: float) -> _Seen:
 
 
 def _is_of_framework(stack: Stack) -> bool:
-    """Returns whether the framework works for the endpoint: the innermost line of the user, if any, has called it."""
+    """Returns whether the framework works for the endpoint: its frames are inside the user's innermost line, if any."""
     own = max((index for index, one in enumerate(stack) if one.in_app), default=-1)
     return any(one.file.endswith(FRAMEWORKS) for one in stack[own + 1 :])
 
 
 def _shares(seen: list[_Seen]) -> dict[Location, tuple[float, float]]:
-    """Returns the share of each line, and the variance of its seconds.
+    """Returns each line's share of the block (0 to 1), and the variance of the line's seconds in s².
 
-    The loop goes on to another line at any moment between two samples, so each line has half of that time on average.
+    The code continues with the next line at an unknown moment between two samples. So each of the two lines gets half
+    of the time between the samples.
     """
     seconds, variances = defaultdict[Location, float](float), defaultdict[Location, float](float)
     before = None
@@ -119,9 +121,9 @@ def _shares(seen: list[_Seen]) -> dict[Location, tuple[float, float]]:
 
 
 def _assign(seen: list[_Seen], depth: int, *, waits: bool) -> None:
-    """Gives each sample to a line, or to none. All samples are in the same function at this depth of their paths.
+    """Assigns each sample to a line, or to none. At the index `depth`, the paths of all samples have the same function.
 
-    If the block `waits`, each line that waits is named, even if a loop calls several in turn.
+    If the block `waits`, each waiting line gets its samples, even if a loop calls several such lines in turn.
     """
     keys = [(one.path[depth], _function(one, depth + 1)) for one in seen]
     rows, everything = Counter(key for key, _ in groupby(keys)), sum(one.times for one in seen)
@@ -140,8 +142,8 @@ def _assign(seen: list[_Seen], depth: int, *, waits: bool) -> None:
 
 
 def _assign_mixed(seen: list[_Seen], depth: int) -> None:
-    """Gives the samples to the function that most of them share, or to the line that calls their functions."""
-    if depth == 0:  # the user's code comes before that of libraries
+    """Assigns samples that alternate at random to the function that most of them share, or to its calling line."""
+    if depth == 0:  # prefer the user's code to the code of libraries
         seen = [one for one in seen if one.path[1].in_app] or seen
     functions: dict[tuple[str, str] | None, list[_Seen]] = defaultdict(list)
     for one in seen:

@@ -1,12 +1,12 @@
-"""Pytest's plugin: a test with the mark or the fixture fails if a line of the user blocks an event loop meanwhile.
+"""Pytest's plugin: a test with the mark or the fixture fails if a line of the user blocks an event loop in the test.
 
     @pytest.mark.no_blocking(limit=0.05)
     async def test_order(client): ...
 
     async def test_order(client, no_blocking): ...  # the same with the limit of the option `no_blocking_limit`
 
-The option `no_blocking = true` has this effect on all tests except those with the mark `allow_blocking`. Only the test
-itself counts, not its fixtures. What `[tool.asgi-doctor]` allows is allowed here, too.
+The option `no_blocking = true` has this effect on all tests except those with the mark `allow_blocking`. Blocks in a
+fixture do not count. A line that `[tool.asgi-doctor]` allows to block does not fail a test.
 """
 
 import inspect
@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def no_blocking(request: pytest.FixtureRequest) -> NoBlocking:
-    """Fails the test if a line blocks an event loop for longer than the limit, but not below its `allowed()`."""
+    """Fails the test if a line blocks an event loop for longer than the limit outside of `no_blocking.allowed()`."""
     return _watching(request.node)
 
 

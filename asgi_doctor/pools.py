@@ -18,7 +18,7 @@ from asgi_doctor.stacks import Location, Stack, chain, inside, libraries
 from asgi_doctor.threads import Line, awaiting_lines, busy_lines
 
 INTERVAL_SECONDS = 0.05
-# The threads compute if they use more than this share of one core. A call that waits uses a few milliseconds.
+# The threads compute if together they use more than this share of one core. Calls that wait use only a few ms of CPU.
 _COMPUTING = 0.5
 # Waiting calls are a finding only after this many times the limit, because a burst is not starvation.
 LIMITS = 3
@@ -59,7 +59,7 @@ class DefaultExecutor:
 
 @dataclass
 class _Spell:
-    """A time in which calls waited for a thread of one pool. `cpu`: what `Pools.look` received at its beginning."""
+    """A period in which calls waited for a thread of one pool. `cpu`: the `cpu` of `Pools.look` when it began."""
 
     began: float
     seen: float
@@ -78,10 +78,7 @@ class _Spell:
 
 
 class Pools:
-    """Samples the pools at most every INTERVAL_SECONDS, and reports a finding if calls wait for too long.
-
-    Too long is more than LIMITS times the limit.
-    """
+    """Samples the pools at most every INTERVAL_SECONDS. Reports a finding if calls wait for LIMITS times the limit."""
 
     def __init__(self, limit: float, report: Callable[[Finding], None]) -> None:
         self._limit, self._report = limit, report
@@ -126,9 +123,10 @@ class Pools:
 
 
 def _default_executor(loop: asyncio.AbstractEventLoop) -> ThreadPoolExecutor | None:
-    """Returns the executor that the loop has made at the first `to_thread`, if there is one.
+    """Returns the loop's default executor, or None before the first `to_thread`, which creates it.
 
-    asyncio's loop has an attribute for it, which uvloop hides. Both refer to it.
+    asyncio's loop has the executor as an attribute. uvloop hides the attribute, but the garbage collector shows the
+    reference.
     """
     found = getattr(loop, "_default_executor", None)
     return found or next((one for one in gc.get_referents(loop) if isinstance(one, ThreadPoolExecutor)), None)

@@ -6,7 +6,7 @@ from asgi_doctor.finding import Finding, Kind
 from asgi_doctor.stacks import Location, Stack
 
 Explain = Callable[[Finding], Iterable[str]]
-# Findings of these kinds are no blocks above the limit, so no message about a block announces them.
+# Findings of these kinds are not single blocks above the limit, so `other` announces them instead of `blocking`.
 SAID_AT_ONCE = {Kind.STARVES, Kind.MANY_SHORT, Kind.STARTUP}
 WHAT = {
     Kind.WAITS: "uses hardly any CPU meanwhile",
@@ -29,15 +29,15 @@ def blocking(location: Location, stack: Stack, seconds: float) -> str:
 
 
 def other(finding: Finding) -> str:
-    """Returns the message that is printed at once if a finding is not a block above the limit."""
+    """Returns the message that is printed at once about a finding that is not a single block above the limit."""
     return f"{finding.kind.value} for {finding.seconds:.2f} s so far: {finding.place}\n    {finding.source}"
 
 
 def summary(findings: list[Finding], known: int, seen: str, warn: float, explain: Explain) -> Iterator[str]:
-    """Yields the lines of the summary, with `findings` that are neither allowed nor in the baseline.
+    """Yields the lines of the summary. `findings`: the new findings.
 
-    `known`: the number of further findings. `seen`: what the doctor has watched. `warn`: the limit of a block in
-    seconds. `explain` returns more lines about one finding.
+    `known`: the number of findings that are allowed or in the baseline. `seen`: what the doctor has watched. `warn`:
+    the limit of a block in seconds. `explain` returns more lines about one finding.
     """
     found = f"{len(findings)} {'finding' if len(findings) == 1 else 'findings'}"
     yield f"{seen}; {found} (limit {warn:g} s)" + (f", {known} more allowed or in the baseline" if known else "")

@@ -1,4 +1,4 @@
-"""The request that a task of the event loop works for. The watchdog asks from its own thread."""
+"""Finds, from the watchdog's thread, the request that a task of the event loop works for."""
 
 import asyncio
 import gc
@@ -32,9 +32,9 @@ class Request(NamedTuple):
     def route(self) -> str:
         """Returns method and path, as in `GET /orders/{id}`, or "" outside of a request.
 
-        The path is the one of the request with its parameters replaced by their names. The route's own path would lack
-        the prefixes of the routers that include the route. Before a framework has chosen the route, numbers and other
-        identifiers are `{}`.
+        The path is the path of the request, in which names replace the values of the parameters. The framework's route
+        is not used, because its path lacks the prefixes of the routers that include it. Before the framework has chosen
+        the route, `{}` replaces numbers and other identifiers.
         """
         if self.scope is None or "path" not in self.scope:
             return ""
@@ -56,9 +56,9 @@ class Request(NamedTuple):
         return _definition(inspect.unwrap(found)) if callable(found) else None
 
     def or_in_stack(self, frames: list[FrameType]) -> "Request":
-        """Returns this request or, if it has no scope, with the scope found in the frames' local variables.
+        """Returns this request. If it has no scope, adds the scope that is in a local variable of the frames.
 
-        This is for an application without the doctor's wrapper.
+        An application has no scope in its context if it runs without the doctor's wrapper, for example with `attach`.
         """
         for frame in reversed(frames) if self.scope is None else ():
             if "scope" in frame.f_code.co_varnames:
@@ -91,17 +91,17 @@ def current_task(loop: asyncio.AbstractEventLoop) -> "asyncio.Task[Any] | None":
 def callback_of(
     loop: asyncio.AbstractEventLoop, frames: list[FrameType], depth: int, known: tuple[Hashable, Request]
 ) -> tuple[Hashable, Request]:
-    """Identifies the callback that the loop runs now, and the request that it belongs to. ENDED if it has ended.
+    """Returns a key for the callback that the loop runs now, and its request. The key is ENDED if it has ended.
 
-    `frames`: the outermost first. `depth` is the number of the loop's own frames. `known` is the callback of the sample
-    before, with its request.
+    `frames`: the outermost first. `depth`: the number of the loop's own frames. `known`: the key and the request of the
+    previous sample.
     """
     task = current_task(loop)
     if task is not None:
         key = id(task), task.get_name()
         return known if key == known[0] else (key, request_of(context_of(task)).or_in_stack(frames))
-    # Only a task runs a coroutine, so the task of these frames has ended or is suspended. The loop's frames are then no
-    # longer outside of the coroutine's frame, so the first `depth` frames are checked, too.
+    # Only a task runs a coroutine. No task runs now, so the task of these frames has ended or is suspended. Then the
+    # loop's frames are no longer outside of the coroutine's frame, so the first `depth` frames are checked, too.
     if any(frame.f_code.co_flags & inspect.CO_COROUTINE for frame in frames):
         return ENDED, NO_REQUEST
     for outermost in frames[depth:]:
@@ -115,10 +115,10 @@ def callback_of(
 
 
 def _context_of_callback(frames: list[FrameType]) -> Context | None:
-    """Returns the context of a callback, whose frame is the second one.
+    """Returns the context of the callback whose frame is the last of `frames`.
 
-    The first frame is that of asyncio's handle, which has the context. uvloop has no such frame, but a callback that
-    belongs to a task, for example because the task has ended, often has the task as an argument.
+    With asyncio, the first frame belongs to the handle, which has the context. With uvloop, handles have no frames, but
+    a callback that belongs to a task, for example a done callback, often has the task as an argument.
     """
     handle = frames[0].f_locals.get("self")
     if isinstance(handle, asyncio.Handle):
@@ -128,9 +128,10 @@ def _context_of_callback(frames: list[FrameType]) -> Context | None:
 
 
 def _context_of_handle(callback: FrameType) -> Context | None:
-    """Returns the context of the handle of uvloop that runs the callback, if the handle is not old.
+    """Returns the context of uvloop's handle that runs the callback, or None if the handle is not found.
 
-    Only the garbage collector knows the handle. Its young generations have at most about ten thousand objects.
+    Only the garbage collector refers to the handle. Searches its young generations, which have at most about ten
+    thousand objects, because a search of all objects would take too long.
     """
     handles = {getattr(sys.modules.get("uvloop.loop"), name, None) for name in ("Handle", "TimerHandle")}
     young = [one for old in (0, 1) for one in gc.get_objects(generation=old) if type(one) in handles]
@@ -142,14 +143,14 @@ def _context_of_handle(callback: FrameType) -> Context | None:
 
 
 def context_of(task: "asyncio.Task[Any]") -> Context | None:
-    """Returns the context in which the task runs. Python 3.11 has no method for that, but the task refers to it."""
+    """Returns the context in which the task runs. Python 3.11 has no method for that: searches the task's referents."""
     if sys.version_info >= (3, 12):
         return task.get_context()
     return next((found for found in gc.get_referents(task) if isinstance(found, Context)), None)
 
 
 def _definition(function: Callable[..., Any]) -> Location | None:
-    code = getattr(function, "__code__", None) or getattr(getattr(function, "__call__", None), "__code__", None)  # noqa: B004  # not whether, but which
+    code = getattr(function, "__code__", None) or getattr(getattr(function, "__call__", None), "__code__", None)  # noqa: B004  # the method itself is needed, not whether it exists
     if code is None:
         return None
     line = code.co_firstlineno  # of the first decorator, if there is one
