@@ -15,7 +15,7 @@ from asgi_doctor.cgroup import cpu_stat, throttling
 
 # Values that are read further apart could belong to different intervals.
 TOGETHER_SECONDS = 0.005
-# If the sampler has no core for longer than this, a CPU limit has stopped it: on a busy machine, it gets one sooner.
+# Seconds. If the sampler has no core for longer, a CPU limit has stopped it. On a busy machine, it waits for less time.
 _STOPPED = 0.03
 
 
@@ -23,8 +23,8 @@ _STOPPED = 0.03
 def _pread() -> Callable[[int, ctypes.Array[ctypes.c_char], int, int], int]:
     """Returns C's `pread`, which keeps the interpreter lock, unlike `os.pread`.
 
-    A thread that computes takes a lock that is released, and keeps it for `sys.getswitchinterval()`. Two reads with
-    `os.pread` then take longer than TOGETHER_SECONDS, each time that they are tried.
+    When `os.pread` releases the lock, a thread that computes takes it and keeps it for `sys.getswitchinterval()`. Two
+    reads with `os.pread` would then always take longer than TOGETHER_SECONDS.
     """
     arguments = (ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_long)
     return ctypes.PYFUNCTYPE(ctypes.c_ssize_t, *arguments)(("pread", ctypes.PyDLL(None)))
@@ -42,7 +42,7 @@ class ThreadTimes:
     """Reads the statistics of the thread of this process that has this native id.
 
     Without schedstat (not Linux, or gVisor), CPU time is 0, and run-queue time is the throttled time of the process's
-    whole cgroup, if the kernel counts that.
+    whole cgroup, or 0 if the kernel does not count it.
     """
 
     def __init__(self, native_id: int) -> None:
@@ -64,7 +64,7 @@ class ThreadTimes:
         return SchedStat(int(cpu) / 1e9, int(run_queue) / 1e9, int(turns))
 
     def runnable(self) -> bool:
-        """Returns whether the thread has or waits for a core now. schedstat counts a wait only when it has ended.
+        """Returns whether the thread uses or waits for a core now. schedstat counts a wait only after its end.
 
         Returns False without schedstat. Raises ProcessLookupError if the thread has ended.
         """
@@ -96,10 +96,10 @@ class Interval(NamedTuple):
     def without_core(self) -> float:
         """Seconds in which the watched thread was runnable but had no core.
 
-        They may exceed the interval, because the kernel counts a wait when it ends. The time in which the sampler had
-        no core counts as well if the watched thread ran at all, or if that time is longer than _STOPPED. The watched
-        thread may have waited for the interpreter lock, which the sampler had or was about to take. A CPU limit may
-        stop the sampler while it has the lock.
+        The result may exceed the interval, because the kernel counts a wait when the wait ends. The sampler's time
+        without a core is included if the watched thread used or waited for a core at all: it may then have waited for
+        the interpreter lock, which the sampler had. It is also included if it is longer than _STOPPED, because a CPU
+        limit may have stopped the sampler while it had the lock.
         """
         lock = self.sampler_run_queue if self.cpu or self.run_queue or self.sampler_run_queue > _STOPPED else 0
         return max(self.run_queue, min(self.run_queue + lock, self.seconds - self.cpu))
@@ -123,7 +123,7 @@ class SchedulingSample(NamedTuple):
 
 
 def take_sample(watched: ThreadTimes, sampler: ThreadTimes) -> SchedulingSample:
-    """Returns values read at the same time; reads again if this thread lost its core meanwhile.
+    """Reads both threads' statistics at the same time. Reads again if this thread lost its core between the two reads.
 
     Raises ProcessLookupError if the watched thread has ended.
     """

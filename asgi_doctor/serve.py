@@ -21,7 +21,7 @@ GRACEFUL_SECONDS = 10
 class WatchedServer(uvicorn.Server):
     """Stops at the first SIGINT or SIGTERM.
 
-    The second one makes `serve` return, even if the loop is stuck, as soon as no thread of the default executor runs.
+    After the second signal, `serve` returns even if the loop is stuck, when the default executor's threads have ended.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class WatchedServer(uvicorn.Server):
         self._measuring, self._started, self._stopping = measuring, started, stopping
 
     async def main_loop(self) -> None:
-        """Watches the loop from here on. `Startup` watches what comes before."""
+        """Serves, and watches the loop. Until this method is called, `Startup` watches the thread."""
         if self._seconds is not None:
             asyncio.get_running_loop().call_later(self._seconds, self.stop)
         await self._watchdog.pools.discover()  # not watched, because it may import AnyIO's backend
@@ -48,7 +48,7 @@ class WatchedServer(uvicorn.Server):
             await super().main_loop()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Replaces uvicorn's handler, which would raise the signal again at its end, before the summary is printed."""
+        """Replaces uvicorn's handler, because uvicorn would raise the signal again before the summary is printed."""
         if self.should_exit:
             self.force_exit = True
             raise KeyboardInterrupt

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The options of a session. `seconds` is None for a session that a signal or the end of `send` ends.
+    """The options of a session.
 
-    `port`: None for 8000 or, with `send`, for a free port.
+    `seconds`: None to serve until a signal, or until all requests of `send` are answered. `port`: None for port 8000,
+    or for any free port if there are requests in `send`.
     """
 
     target: str
@@ -43,10 +44,11 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Result:
-    """The findings of a session, the longest total first, and what was seen: the requests with a complete answer.
+    """The findings of a session, the longest total first.
 
-    `failed`: uvicorn's exit code if the application's start-up has failed or hangs, otherwise 0. `refused`: True if all
-    answers to a request of `Wanted.send` were errors.
+    `seen`: the number of completely answered requests, or the attached process, as text. `failed`: uvicorn's exit code
+    if the application's start-up has failed or hangs, otherwise 0. `refused`: True if all responses to one request of
+    `Wanted.send` were errors.
     """
 
     findings: list[Finding]
@@ -62,8 +64,8 @@ Leave = Callable[[Result], None]
 def run(wanted: Wanted, say: Say, complain: Say, leave: Leave) -> Result:
     """Serves until a signal, for the given time, or until the built-in load has ended. Raises DoctorError.
 
-    `say` receives each line for standard output, `complain` each for standard error. `leave` ends the process if the
-    start of a session with a given time hangs. It is called in another thread, because this one does not return.
+    `say` receives each line for standard output, `complain` each line for standard error. If `wanted.seconds` is given
+    and the start hangs, this function cannot return. Another thread then calls `leave`, which must end the process.
     """
     if find_spec("uvicorn") is None:
         raise DoctorError("the doctor serves with uvicorn, which is not installed: pip install uvicorn")
@@ -76,7 +78,7 @@ def run(wanted: Wanted, say: Say, complain: Say, leave: Leave) -> Result:
 
 
 class _Session:
-    """Serves the application once. `requests`, `failed` and `refused`: those of `Result`."""
+    """Serves the application once. `requests`: the number of answered requests. `failed`, `refused`: see `Result`."""
 
     def __init__(self, wanted: Wanted, say: Say, complain: Say, leave: Leave) -> None:
         self._wanted, self._say, self._complain, self._leave = wanted, say, complain, leave
@@ -116,7 +118,7 @@ class _Session:
                     loop=wanted.loop,
                     seconds=wanted.seconds,
                 )
-            except SystemExit as error:  # without a code, it is a success
+            except SystemExit as error:  # SystemExit without a code means success
                 self.failed = error.code if isinstance(error.code, int) else int(error.code is not None)
 
     def result(self) -> Result:

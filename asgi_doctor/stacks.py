@@ -18,8 +18,9 @@ from asgi_doctor.greenlets import frames_of
 _COROUTINE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 # The doctor's own frames are left out of every stack.
 _OWN = str(Path(__file__).parent) + os.sep
-# The file of a frozen module, for example, is `<frozen importlib._bootstrap>`. Scripts are in the environment's `bin`.
 _STANDARD = str(Path(os.__file__).parent) + os.sep
+# Code whose path begins like this is not the user's. "<" is for frozen modules, as in `<frozen importlib._bootstrap>`;
+# "scripts" is the environment's `bin`.
 _LIBRARIES = (
     "<",
     _OWN,
@@ -36,7 +37,7 @@ _claimed: tuple[str, ...] = ()
 
 
 def claim_package(name: str) -> None:
-    """Counts the package of this module as the user's, if it is installed. The module need not be imported yet."""
+    """Treats an installed package as the user's code from now on. `name`: a module in it, perhaps not imported yet."""
     global _claimed  # noqa: PLW0603  # one process serves one application
     with suppress(ImportError, ValueError):
         spec = find_spec(name.partition(".")[0])
@@ -55,7 +56,7 @@ def in_app(file: str) -> bool:
 
 
 class Location(NamedTuple):
-    """A line of code. `str()` shows the user's file relative to the current directory, and a library's file as `…/`."""
+    """A line of code. `str()` shows the user's file relative to the current directory, a library's as `…/package/…`."""
 
     file: str
     line: int
@@ -77,7 +78,7 @@ class Location(NamedTuple):
 
     @property
     def allowed(self) -> bool:
-        """Returns whether a comment allows the line to block: in it, above it, or at the function's `def`."""
+        """Returns whether a comment allows the line to block: on the line, above it, or at the function's `def`."""
         before = linecache.getline(self.file, self.line - 1).strip()
         lines = (self.source, before if before.startswith("#") else "", self.definition)
         return any(_ALLOWS.search(line) for line in lines)
@@ -106,18 +107,19 @@ Stack = tuple[Location, ...]
 
 
 def depth_of_loop() -> int:
-    """Returns the number of frames that run the event loop: those outside of the caller's outermost coroutine.
+    """Returns how many frames are outside of the caller's outermost coroutine. These frames run the event loop.
 
-    The number depends on the loop: asyncio's loop has Python frames, and uvloop has none. 0 if no coroutine calls this.
+    The number depends on the loop: asyncio's loop has Python frames, and uvloop has none. Returns 0 if the caller runs
+    in no coroutine.
     """
     frames = frames_of(sys._getframe())
     return next((depth for depth, frame in enumerate(frames) if frame.f_code.co_flags & _COROUTINE), 0)
 
 
 def is_idle(frames: list[FrameType], depth: int) -> bool:
-    """Returns whether the loop, whose own frames are the outermost `depth`, runs no Python code.
+    """Returns whether the loop runs no callback in Python. The outermost `depth` frames are the loop's own.
 
-    uvloop waits without a Python frame of its own, so with uvloop a callback written in C looks idle, too.
+    uvloop has no Python frames, so with uvloop the loop also looks idle while it runs a callback that is written in C.
     """
     code = frames[-1].f_code
     if code.co_name == "select" and code.co_filename.endswith("selectors.py"):
@@ -163,9 +165,9 @@ def inside(stack: Stack, location: Location) -> Stack:
 
 
 def coroutine(stack: Stack, line: Location) -> str:
-    """Returns the line in the user's nearest `async def` that calls the function of `line`, or "".
+    """Returns the line in the user's nearest `async def` that calls the function of `line`.
 
-    It is "" as well if `line` is in an `async def` itself.
+    Returns "" if there is none, or if `line` itself is in an `async def`.
     """
     outer = stack[: len(stack) - len(inside(stack, line))]
     own = (one for one in reversed(outer) if one.in_app and one.definition.startswith("async "))
@@ -174,7 +176,7 @@ def coroutine(stack: Stack, line: Location) -> str:
 
 
 def _line(frame: FrameType) -> int | None:
-    """Returns the frame's line. In a Jinja template, it is the template's line, not that of the generated code."""
+    """Returns the frame's line number. For a Jinja template, this is the template's line, not the generated code's."""
     line: int | None = frame.f_lineno
     template = frame.f_globals.get("__jinja_template__")
     return line if line is None or template is None else int(template.get_corresponding_lineno(line))

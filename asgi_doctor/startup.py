@@ -16,14 +16,14 @@ from asgi_doctor.watched import Passed, WatchedThread
 
 INTERVAL_SECONDS = 0.02
 # At the start, a line that waits for longer than the limit is a finding. A line that computes, for example loads a
-# model, is one only above this many times the limit.
+# model, is a finding only if it takes longer than this many times the limit.
 COMPUTES_LIMITS = 10
 
 
 class Startup:
-    """Samples the thread that creates it, from `start` to `stop`. Then `findings` are the lines that block the start.
+    """Samples the thread that creates this object, from `start` to `stop`. `stop` sets `findings`.
 
-    Imports of libraries and the building of clients are not findings: the start is the place for them.
+    Imports of libraries and the building of clients are not findings, because they belong in the start.
     """
 
     def __init__(self, limit: float) -> None:
@@ -78,5 +78,9 @@ class Startup:
 
 
 def _counted(passed: Passed) -> float:
-    """Returns the seconds that count as the line's. Negative if the interval ends a wait that earlier ones included."""
+    """Returns the seconds for which the line blocks, without waits for a core or for the interpreter lock.
+
+    The result is negative if a wait for a core ends in this interval, because the kernel counts the whole wait at its
+    end, and earlier intervals have counted it for the line.
+    """
     return passed.seconds - passed.without_core - (0 if passed.kept_lock else passed.late)

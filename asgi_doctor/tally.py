@@ -15,7 +15,7 @@ _MOSTLY, _NEARLY_ALL = 0.5, 0.9
 class Tally:
     """Sums the blocks of one line, or of one function, on one route. `short`: each block is below the limit.
 
-    A block may have other parts than those of this line; then `shared` is the variance of `seconds`.
+    If other lines share these blocks, `seconds` is an estimate, and `shared` is its variance in s².
     """
 
     def __init__(self, part: Part, request: Request, *, short: bool) -> None:
@@ -42,7 +42,10 @@ class Tally:
         self.request = request
 
     def _add_samples(self, part: Part) -> None:
-        """Adds what the stacks say about the part's seconds; the latest samples stand for a long block."""
+        """Divides the part's seconds among its samples, adds the time spent on building, and keeps the heaviest stack.
+
+        A long block has kept only its latest samples, which stand for the whole block.
+        """
         total, location = sum(sample.seconds for sample in part.samples) or 1.0, part.location
         for sample in part.samples:
             weight = part.seconds * sample.seconds / total
@@ -58,8 +61,8 @@ class Tally:
         most = self.seconds * _MOSTLY
         if self._building > most:
             return Kind.BUILDS
-        # If a library makes many objects, collections run in between. They count as a part of its computing.
-        # A collection runs finalizers, which appear inside the line that allocates.
+        # If a library makes many objects, garbage collections run meanwhile. They count as a part of its computing.
+        # A collection runs finalizers, which appear as calls of the line that allocates.
         inner = inside(self.stack, self.location)
         own = not inner or inner[0].function.endswith("__del__")
         if self._collecting > (most if own else self.seconds * _NEARLY_ALL):
@@ -67,11 +70,11 @@ class Tally:
         return Kind.COMPUTES if self._computing > most else Kind.WAITS
 
     def finding(self, kind: Kind | None = None) -> Finding:
-        """Returns the finding so far, of the kind that the blocks have, or of the given kind."""
+        """Returns the finding so far. `kind`: None for the kind that follows from the blocks."""
         cause = self.cause
         kind = kind or (Kind.MANY_SHORT if self.short else cause)
         inner = inside(self.stack, self.location)
-        # If a whole endpoint is on one line, this line is its definition, too, but its calls are the user's work.
+        # An endpoint that is written on one line has the same line as its `def`, but its calls are not the framework's.
         handles = self.location == self.request.endpoint and any(one.file.endswith(FRAMEWORKS) for one in inner[:1])
         return Finding(
             file=self.location.shown_file,

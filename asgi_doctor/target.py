@@ -76,7 +76,7 @@ def _is_asgi(found: object) -> bool:
         found = found.func
     if inspect.isclass(found):
         return hasattr(found, "__await__")
-    return inspect.iscoroutinefunction(found) or inspect.iscoroutinefunction(getattr(found, "__call__", None))  # noqa: B004  # not whether, but which
+    return inspect.iscoroutinefunction(found) or inspect.iscoroutinefunction(getattr(found, "__call__", None))  # noqa: B004  # the method itself is needed, not whether it exists
 
 
 def _described(found: object) -> str:
