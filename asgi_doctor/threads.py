@@ -1,4 +1,4 @@
-"""The user's lines that keep threads of a pool, or that wait for one."""
+"""Finds the user's lines that keep the threads of a pool busy, or that wait for such a thread."""
 
 import asyncio
 import gc
@@ -18,7 +18,7 @@ _WAITS_FOR_THREAD = ("anyio/to_thread.py", "starlette/concurrency.py", "asyncio/
 
 
 def busy_lines(threads: Iterable[threading.Thread]) -> Iterator[Line]:
-    """Yields the user's innermost lines in these threads."""
+    """Yields the user's innermost line in each of these threads that runs code of the user."""
     frames = sys._current_frames()
     for thread in threads:
         frame = frames.get(thread.ident or 0)
@@ -29,7 +29,10 @@ def busy_lines(threads: Iterable[threading.Thread]) -> Iterator[Line]:
 
 
 def _request_of_thread(frame: Any) -> Request:
-    """Returns the request whose context the thread runs in: AnyIO's worker and the executor's call refer to it."""
+    """Returns the request that the thread works for.
+
+    Finds its context in a local variable of AnyIO's worker thread or of the executor's call.
+    """
     while frame is not None:
         name = frame.f_code.co_name
         if name == "run" and frame.f_code.co_filename.endswith(("_asyncio.py", "thread.py")):
@@ -45,7 +48,7 @@ def _request_of_thread(frame: Any) -> Request:
 
 
 def _context_of_waiter(work: Any) -> Any:
-    """Returns the context that awaits the result of an executor's call, or None. The call has no context itself."""
+    """Returns the context of the task that awaits an executor's call, or None. The call itself has no context."""
     for callback in getattr(getattr(work, "future", None), "_done_callbacks", ()):
         for cell in getattr(callback, "__closure__", None) or ():
             if asyncio.isfuture(cell.cell_contents) and (waiting := getattr(cell.cell_contents, "_callbacks", None)):
@@ -54,10 +57,10 @@ def _context_of_waiter(work: Any) -> Any:
 
 
 def awaiting_lines(loop: asyncio.AbstractEventLoop) -> Iterator[Line]:
-    """Yields the user's lines that await a thread, for threads that run no code of the user.
+    """Yields the user's lines that await a thread in which no code of the user runs, as in `to_thread(sleep, 1)`.
 
-    An example is `to_thread(sleep, 1)`. If an awaiting task of `gather` or of a task group has no line of the user,
-    yields the line that gathers it, or the lines of the same request.
+    A task that `gather` or a task group has made may have no line of the user. For such a task, yields the line that
+    calls `gather`, or, without one, all lines of the same request.
     """
     tasks = stacks_of_tasks(loop)
     waiting = [task for task, stack in tasks.items() if any(one.file.endswith(_WAITS_FOR_THREAD) for one in stack)]

@@ -3,9 +3,10 @@
     with Watchdog(0.1, on_found):  # on the loop, e.g. in the lifespan of any ASGI app
         yield
 
-The thread samples the stack of the loop's thread five times in the given seconds. A loop that waits in its selector is
-not blocked. Otherwise, the thread pings the loop (`call_soon_threadsafe`) and samples more often during the first half
-of the limit. The loop may run several callbacks before it answers; each of them is a block of its own.
+The watchdog's thread samples the stack of the loop's thread five times in the given seconds, which are the limit of a
+block. A loop that waits in its selector is not blocked. Otherwise, the watchdog schedules a callback on the loop, the
+ping (`call_soon_threadsafe`), and samples more often during the first half of the limit. The loop may run several
+callbacks before it answers the ping; each of these callbacks is a block of its own.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ from asgi_doctor.request import ENDED, NO_REQUEST, Request, callback_of
 from asgi_doctor.stacks import depth_of_loop, is_idle, stack_of
 from asgi_doctor.watched import Passed, WatchedThread
 
-FINE = 4  # in the first half of a block's limit, this many times as many samples are taken
+FINE = 4  # in the first half of the limit, the watchdog samples a block this many times as often
 LEAST, MOST = 0.01, 60  # seconds: the limits of a block that a user may ask for
 PING_SECONDS = 1.0  # between two pings while the loop seems to be idle
 
@@ -45,7 +46,7 @@ class Watchdog:
     the location, the stack and the seconds so far. `on_finding` is called when a line's first block ends or has lasted
     STUCK_LIMITS (findings.py) times the limit, when the sum of its short blocks is too large, and for starvation.
     `blocked` counts all blocks above the limit. Any thread may read `blocked` and `findings` at any time, for metrics.
-    `collected` are the findings of several loops together, instead of the two callbacks.
+    `collected` replaces the two callbacks if several watchdogs collect their findings in one object.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class Watchdog:
         self.stop()
 
     def start(self, loop: asyncio.AbstractEventLoop, thread: threading.Thread, depth: int) -> Self:
-        """Watches `loop`, which runs in `thread` and whose own frames are the outermost `depth`."""
+        """Watches `loop`, which runs in `thread`. `depth`: how many of the outermost frames are the loop's own."""
         self.loop, self._depth = loop, depth
         self._watched = WatchedThread(thread)
         self._last_free = self._last_ping = time.monotonic()
@@ -117,7 +118,7 @@ class Watchdog:
             self._rest(wanted)
             return
         answered = self._ping.answered if self._ping is not None else None
-        # The stack comes first: while this thread reads a file, the loop's thread continues.
+        # Read the stack first, because the loop's thread may continue while this thread reads a file.
         lasting = self._block if answered is None else None
         known = (lasting.callback, lasting.request) if lasting is not None else (None, NO_REQUEST)
         with without_collections():
@@ -155,7 +156,7 @@ class Watchdog:
             self._ended.set()
 
     def _account(self, passed: Passed, answered: float | None) -> None:
-        """Subtracts the time in which the loop's thread could not run, and ends the block if the loop has answered."""
+        """Subtracts the time in which the loop's thread could not run. Ends the block if the loop answered the ping."""
         if self._block is not None:
             self._block.without_core += passed.without_core
             if passed.late > self._interval and not passed.kept_lock:
@@ -172,7 +173,7 @@ class Watchdog:
         if idle and passed.at - self._last_ping < PING_SECONDS:
             self._last_free = passed.at
             return
-        # The loop may have been blocked since it was last seen free; on average, it was for half of that time.
+        # The block began at an unknown moment after the loop was last seen free, on average in the middle of this time.
         half = min(passed.at - self._last_free, self._interval) / 2
         block = begun(key, request, passed, wanted, (self._last_free, passed.at - half))
         self._block = None if idle else block
@@ -184,9 +185,10 @@ class Watchdog:
             self._ended.set()
 
     def _answer(self, ping: Ping) -> None:
-        """Runs on the event loop, for the last ping perhaps after `stop`."""
+        """Answers a ping. Runs on the event loop, for the last ping perhaps after `stop`."""
         ping.answered = time.monotonic()
-        # A loop that runs again may have another caller. Python 3.14 has a frame more for a call from another thread.
+        # If the loop was stopped and runs again, another function may have started it, so count its frames again.
+        # In Python 3.14, a callback that another thread has scheduled has one more frame.
         names = [frame.f_code.co_name for frame in greenlets.frames_of(sys._getframe().f_back)]
         self._depth = len(names) - (names[-2:] == ["_run", "_run"])
         if not self._ended.is_set():

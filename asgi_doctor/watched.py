@@ -9,15 +9,16 @@ from asgi_doctor.garbage import GarbageTime
 from asgi_doctor.greenlets import frames_of_thread
 from asgi_doctor.scheduling import Interval, ThreadTimes, take_sample
 
-# Measured: 1 to 2 turns in each switch interval while C code keeps the lock, and 12 to 20 while a loop iterates.
+# How often the sampler gets a core in each switch interval while it waits for the interpreter lock. Measured: 1 to 2
+# times while C code keeps the lock, and 12 to 20 times while an event loop iterates.
 _RELEASED = 5
 
 
 class Passed(NamedTuple):
-    """The events between two samples. `at` is the time of the second sample by `time.monotonic`.
+    """What happened between two samples. `at` is the time of the second sample by `time.monotonic`.
 
-    `late`: seconds that the sampler woke up later than it wanted to although it had a core: it waited for the
-    interpreter lock. `collecting`: seconds of garbage collections in the watched thread.
+    `late`: seconds by which the sampler woke up too late although it had a core, because it waited for the interpreter
+    lock. `collecting`: seconds of garbage collections in the watched thread.
     """
 
     at: float
@@ -42,7 +43,7 @@ class Passed(NamedTuple):
         return max(self.seconds - self.without_core, self.computing)
 
     def before(self, moment: float) -> tuple[float, float, float]:
-        """Returns the seconds with a core, computing and collecting that can have passed before `moment`."""
+        """Returns how many seconds with a core, computing and collecting were before `moment`, at most."""
         most = min(max(moment - (self.at - self.seconds), 0.0), self.with_core)
         return most, min(self.computing, most), min(self.collecting, most)
 
@@ -53,10 +54,10 @@ class Passed(NamedTuple):
 
     @property
     def released_lock(self) -> bool:
-        """Returns whether the watched thread released the lock often, and took it again at once.
+        """Returns whether the watched thread often released the interpreter lock and took it again at once.
 
-        An event loop does so in each iteration. A thread that waits for the lock wakes up once in
-        `sys.getswitchinterval()`, and each time that the lock is released.
+        An event loop does so in each iteration. The sampler, which waits for the lock, wakes up at each release, and
+        otherwise only once in each `sys.getswitchinterval()`.
         """
         return self.interval.sampler_turns > _RELEASED * self.late / sys.getswitchinterval()
 
@@ -94,7 +95,7 @@ class WatchedThread:
         return frames_of_thread(self.ident)
 
     def passed(self, wanted: float) -> Passed:
-        """Returns what has happened since the last call. The sampler wanted to sleep for `wanted` seconds.
+        """Returns what has happened since the last call. `wanted`: how long the sampler meant to sleep, in seconds.
 
         Raises ProcessLookupError if the thread has ended.
         """
@@ -105,6 +106,6 @@ class WatchedThread:
         return Passed(self.last.at, interval, late, collected)
 
     def waits_for_core(self, passed: Passed) -> bool:
-        """Returns whether the thread may be waiting for a core now. schedstat counts a wait when it has ended."""
+        """Returns whether the thread may be waiting for a core now. schedstat counts a wait only after its end."""
         accounted = passed.without_core + passed.computing > passed.seconds / 2
         return not accounted and self._times.runnable()
