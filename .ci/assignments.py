@@ -1,9 +1,11 @@
-"""Fails where a module of one of PACKAGES assigns to an attribute of an object other than `self`, and no exception
-below says whose it is: hands in a framework's internals break silently with its next version.
+"""Fails if a module of PACKAGES assigns to an attribute of an object other than `self`, unless EXCEPTIONS allows it.
+
+Code that changes the internals of a framework may break without an error in the framework's next version.
 
     python .ci/assignments.py
 
-Augmenting, deleting, `setattr` and `delattr` count as assigning. Starlette's `….state` is made to be assigned to.
+Augmented assignments, `del`, `setattr` and `delattr` count as well. Starlette's `….state` is always allowed, because
+Starlette provides it for assignments.
 """
 
 import ast
@@ -13,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "asgi_doctor", "local", "lab", "loadtest", "profiles/instruments")
-# `file: object`, with the reason. An exception that matches nothing fails, too.
+# `file: object`, with the reason. The check also fails if an exception matches nothing.
 EXCEPTIONS = {
     "local/chargebee/load_generator.py: result": "ours",
     "local/chargebee/corrections.py: invoice": "ours",
@@ -74,7 +76,7 @@ SETTERS = {"setattr", "delattr", "__setattr__", "__delattr__"}
 
 
 def objects(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """The line of each assignment to an attribute, and the object that has it; a setter's name where it is unknown."""
+    """Yields, for each assignment to an attribute, the line number and the object, or a setter's name if unknown."""
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(value=value, ctx=ast.Store() | ast.Del()):
@@ -84,7 +86,7 @@ def objects(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def check(root: Path, exceptions: Collection[str]) -> list[str]:
-    """A line for each assignment that no exception allows, and for each exception that allows nothing."""
+    """Returns a message for each assignment that no exception allows, and for each exception that matches nothing."""
     lines, used = [], set()
     for file in sorted(file for package in PACKAGES for file in (root / package).rglob("*.py")):
         for line, target in objects(ast.parse(file.read_text(encoding="utf-8"))):

@@ -1,9 +1,9 @@
-"""Looks up the security advisories for what the locks pin.
+"""Looks up the security advisories for the package versions in the locks.
 
     python .ci/audit.py [--url URL] [LOCK …]
 
-Exits with 1 for an advisory that is not accepted below. Where the service cannot be reached, it prints the reason and
-exits with 77, which CI shows as `not tested`: a build must not depend on an external service.
+Exits with 1 for an advisory that ACCEPTED does not list. If the service cannot be reached, prints the reason and exits
+with 77, which CI shows as `not tested`, because a build must not depend on an external service.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# pip-audit does not follow the line in a lock that includes another one.
+# All locks are listed, because pip-audit ignores a line `-r …` that includes another lock.
 LOCKS = ["locks/app.lock", "locks/local.lock", "locks/dev.lock", "loadtest/tools/requirements.txt"]
 # Accepted advisories: id and reason.
 ACCEPTED: dict[str, str] = {}
@@ -21,20 +21,23 @@ ACCEPTED: dict[str, str] = {}
 SECONDS = 300
 COMMAND = [
     str(Path(sys.executable).with_name("pip-audit")),
-    # A database of advisories; pip-audit's default queries the package index, and skips what is not found there.
+    # OSV, a database of advisories. pip-audit's default is the package index, and it skips packages that are not there.
     *("--vulnerability-service", "osv"),
     *("--require-hashes", "--disable-pip", "--format", "json", "--desc", "on", "--progress-spinner", "off"),
 ]
-# pip-audit's error contains one of these where the service failed, not pip-audit.
+# pip-audit's error message contains one of these texts if the service failed, not pip-audit.
 OF_THE_SERVICE = ("requests.exceptions.", "ConnectionError", "ServiceError")
 
 
 class ServiceUnavailableError(Exception):
-    """The service does not respond, or not with advisories; `str()` is the reason, in one line."""
+    """The service does not respond, or its response has no advisories. `str()` is the reason, in one line."""
 
 
 def look_up(locks: list[str], url: str | None) -> list[dict[str, Any]]:
-    """pip-audit's result for each package of `locks`. Raises ServiceUnavailableError; exits where pip-audit fails."""
+    """Returns pip-audit's result for each package in `locks`. Exits if pip-audit fails.
+
+    Raises ServiceUnavailableError.
+    """
     options = [word for lock in locks for word in ("--requirement", lock)] + (["--osv-url", url] if url else [])
     try:
         ended = subprocess.run(
@@ -52,7 +55,7 @@ def look_up(locks: list[str], url: str | None) -> list[dict[str, Any]]:
 
 
 def judge(packages: list[dict[str, Any]]) -> list[str]:
-    """A line for each advisory that is not accepted, and for each package that was not checked."""
+    """Returns a line for each advisory that is not accepted, and for each package that was not checked."""
     lines = []
     for package in packages:
         if "skip_reason" in package:

@@ -31,7 +31,7 @@ def main() -> None:
     if not options.serve:
         built(folder, options.repository)
         return
-    with opened(options.port, folder / "html") as server:  # first: a port in use is no reason to wait for the build
+    with opened(options.port, folder / "html") as server:  # before the build, so that a port in use fails at once
         built(folder, options.repository)
         say(f"Serving on http://127.0.0.1:{server.server_port} (Ctrl-C ends it)")
         with suppress(KeyboardInterrupt):
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def built(folder: Path, repository: str | None) -> None:
-    """Builds and checks the site. Exits with what is wrong."""
+    """Builds and checks the site. Exits with a list of the problems, if there are any."""
     started = time.monotonic()
     say("building the site …")
     try:
@@ -63,7 +63,7 @@ def opened(port: int, pages: Path) -> ThreadingHTTPServer:
 
 
 def say(text: str) -> None:
-    """Shows one line at once, also where the output is a file."""
+    """Prints one line at once, even if the output is a file."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

@@ -1,4 +1,4 @@
 """The documentation site: the repository's Markdown files as pages, built by Sphinx with MyST and the theme Furo.
 
-The Markdown is written for GitHub. Nothing in it is for the site: this package makes the site's sources from it.
+The Markdown files are written for GitHub only. This package rewrites copies of them into the site's sources.
 """

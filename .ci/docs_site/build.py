@@ -1,4 +1,4 @@
-"""Builds the site: its sources in one folder, and from them the pages in another one."""
+"""Builds the site: writes its sources into one folder, and lets Sphinx make the pages in another folder."""
 
 import io
 import shutil
@@ -30,19 +30,19 @@ CONFIGURATION: dict[str, Any] = {
     "highlight_language": "none",
     # Links to headings are checked, and their anchors are GitHub's.
     "myst_heading_anchors": 6,
-    # What GitHub shows as it is written.
+    # GitHub does not have these kinds of syntax, and shows them as plain text.
     "myst_disable_syntax": ["myst_block_break", "myst_line_comment", "myst_role", "myst_target"],
 }
 
 
 class SiteError(Exception):
-    """Links are broken, or Sphinx warned; `str()` has a line for each."""
+    """Links are broken, or Sphinx has warned. `str()` has a line for each broken link or warning."""
 
 
 def build(root: Path, folder: Path, repository: str | None) -> Path:
     """Builds the site into `folder`, and returns the folder of its pages. Raises SiteError.
 
-    `repository`: the URL that links to source files lead to; without it, the links become paths.
+    `repository`: the URL of the repository, for links to source files. If it is None, these links become plain paths.
     """
     shutil.rmtree(folder, ignore_errors=True)
     sources, pages = folder / "source", folder / "html"
@@ -54,7 +54,7 @@ def build(root: Path, folder: Path, repository: str | None) -> Path:
     settings = CONFIGURATION | {"project": project["name"], "html_title": title}
     sphinx = Sphinx(sources, None, pages, folder / "doctrees", "html", settings, status=None, warning=warnings)
     sphinx.build()
-    if lines := dict.fromkeys(warnings.getvalue().splitlines()):  # Sphinx repeats some for each page
+    if lines := dict.fromkeys(warnings.getvalue().splitlines()):  # Sphinx repeats some warnings for each page
         raise SiteError("\n".join(lines).replace(f"{sources}/", ""))
     for name in files:
         (pages / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Follows each link of the built site: pages, anchors and files must be there, and no file may be another host's."""
+"""Follows each link of the built site. Pages, anchors and files must exist, and no file may be on another host."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ from urllib.parse import unquote, urlsplit
 @dataclass
 class Checked:
     pages: int = 0
-    links: int = 0  # internal ones
+    links: int = 0  # internal links
     broken: list[str] = field(default_factory=list)
 
 
 class _Addresses(HTMLParser):
-    """Collects a page's anchors, its links, and the files that a browser loads with it."""
+    """Collects a page's anchors, its links, and the files that a browser loads for the page."""
 
     def __init__(self, page: Path) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class _Addresses(HTMLParser):
 
 
 def check(folder: Path) -> Checked:
-    """Checks the pages that Sphinx wrote; a report of a measurement, a file of its own, is only a link's end."""
+    """Checks the links of the pages that Sphinx wrote. Reports of measurements are only targets of links."""
     checked = Checked()
     own = [page for page in sorted(folder.rglob("*.html")) if "results" not in page.relative_to(folder).parts]
     read = {page: _Addresses(page) for page in own}

@@ -1,4 +1,4 @@
-"""The changelog as a course: it is written newest first, and a reader of the site begins with the oldest chapter."""
+"""Makes the changelog a course: reverses its order, because a reader of the site begins with the oldest release."""
 
 import re
 from dataclasses import dataclass
@@ -10,20 +10,20 @@ INDEX = "course/index.md"
 NOTES = "course/notes.md"
 TITLE = "Figures, versions and sources"
 SECTION = 2  # level of the heading of a version
-# Stands before the heading of a chapter, and is its name.
+# The anchor before the heading of a chapter, which names the chapter.
 ANCHOR = re.compile(r'<a id="(\S+)"></a>\n+\Z')
 
 
 @dataclass(frozen=True)
 class Course:
-    """`pages` are in reading order. `anchors` has the page of each of the changelog's anchors."""
+    """The course. `pages`: in reading order. `anchors`: the page for each anchor of the changelog."""
 
     pages: list[Page]
     anchors: dict[str, str]
 
 
 def read_course(changelog: str) -> Course:
-    """Makes a page of each release, oldest first, and one of the sections after them."""
+    """Makes a page from each release, oldest first, and one page from the sections after the releases."""
     introduction, sections = _sections(changelog)
     texts = {INDEX: introduction}
     texts |= {f"course/{anchor}.md": promoted(section) for anchor, section in reversed(sections) if anchor}
@@ -36,10 +36,10 @@ def read_course(changelog: str) -> Course:
 
 
 def _sections(changelog: str) -> tuple[str, list[tuple[str | None, str]]]:
-    """Returns what precedes the first section, and each section with its anchor, if it has one."""
+    """Returns the text before the first section, and each section with its anchor or None."""
     starts = [heading.start for heading in headings(changelog) if heading.level == SECTION]
     cut = [changelog[start:end] for start, end in zip([0, *starts], [*starts, len(changelog)], strict=True)]
-    # An anchor stands at the end of the text that precedes its section.
+    # An anchor is at the end of the text before its section.
     anchors = [found[1] if (found := ANCHOR.search(text)) else None for text in cut[:-1]]
     texts = [ANCHOR.sub("", text) for text in cut]
     return texts[0], list(zip(anchors, texts[1:], strict=True))

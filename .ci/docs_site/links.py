@@ -1,4 +1,4 @@
-"""Links and pictures of a page: written for its place in the repository, rewritten for its place on the site."""
+"""Rewrites a page's links and pictures from its path in the repository to its path on the site."""
 
 import html
 import posixpath
@@ -11,7 +11,7 @@ import imagesize
 from docs_site.markdown import in_prose
 from docs_site.pages import CHANGELOG, Page
 
-# Inline code comes first: a bracket in it opens no link.
+# Inline code is matched first, because a bracket in code does not begin a link.
 LINK = re.compile(r"(?P<code>`[^`]+`)|(?P<image>!?)\[(?P<text>(?:[^][]|\[[^]]*\])*)\]\((?P<target>[^)\s]+)\)")
 _STILL = r'<source media="\(prefers-reduced-motion: reduce\)'
 PICTURE = re.compile(
@@ -22,11 +22,11 @@ SHOWN = (".html", ".png", ".svg", ".webp")  # files that a browser shows; all ot
 
 
 class Links:
-    """Rewrites the links of pages, and collects in `files` what the site must have besides its pages.
+    """Rewrites the links of pages, and collects in `files` the other files that the site needs.
 
-    `broken` has a line for each link to what is not in the repository; the anchors of pages are checked by MyST.
-    `pages` are targets by source, `anchors` those of the changelog. Without the address of a repository, a link to a
-    source file becomes the file's path.
+    `broken` has a line for each link to a file that the repository does not have; MyST checks the anchors of pages.
+    `pages`: each page's path on the site by its path in the repository. `anchors`: the page of each of the changelog's
+    anchors. `repository`: its URL; if it is None, a link to a source file becomes the file's path.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Links:
         return f"`{source}`" if source.endswith(text.strip("`")) else f"{text} (`{source}`)"
 
     def _pair(self, page: Page, found: re.Match[str]) -> str:
-        """Both of a picture's variants, of which the theme shows one."""
+        """Returns both variants of a picture, light and dark. The theme shows one of them."""
         return "".join(
             self._image(page, self._path(page, found[scheme]), found["alt"], scheme, found[f"still_{scheme}"])
             for scheme in ("light", "dark")
@@ -87,7 +87,7 @@ class Links:
         return posixpath.normpath(posixpath.join(posixpath.dirname(page.source), target))
 
     def _image(self, page: Page, source: str, alt: str, scheme: str | None = None, still: str | None = None) -> str:
-        """A picture that leads to itself in full size; its size is set, so that the page keeps its place for it.
+        """Returns a picture that links to its file in full size. Sets its size, so that the page does not jump.
 
         `still`: the file for readers who prefer no motion.
         """

@@ -1,4 +1,4 @@
-"""What the site must know of Markdown: fenced code, headings, and the anchors that GitHub gives to headings."""
+"""Finds in Markdown what the site needs: fenced code, headings, and the anchors that GitHub gives to headings."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -13,25 +13,25 @@ COMMENT = re.compile(r"^<!--.*?-->\n?", re.DOTALL | re.MULTILINE)
 class Heading(NamedTuple):
     level: int
     text: str
-    start: int  # offset of its line
+    start: int  # offset of the heading's line in the text
 
 
 def in_prose(text: str, change: Callable[[str], str]) -> str:
-    """Applies `change` to all but the fenced code."""
+    """Returns `text` with `change` applied to all parts except fenced code."""
     parts = FENCED.split(text)
     parts[::2] = map(change, parts[::2])
     return "".join(parts)
 
 
 def headings(text: str) -> Iterator[Heading]:
-    """Yields the headings; a line of fenced code is none."""
+    """Yields the headings. Ignores lines in fenced code that look like headings."""
     blanked = FENCED.sub(lambda code: " " * len(code[0]), text)
     for found in HEADING.finditer(blanked):
         yield Heading(len(found[1]), found[2], found.start())
 
 
 def slug(heading: str) -> str:
-    """Returns GitHub's anchor of a heading that occurs once on its page; MyST makes the same."""
+    """Returns the anchor that GitHub and MyST give to a heading that occurs once on its page."""
     shown = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
     return re.sub(r"[^\w\- ]", "", shown.strip().lower()).replace(" ", "-")
 
