@@ -1,9 +1,10 @@
-"""Writes the figures into the prose of documents: a figure is a number and, right behind it, where it is from.
+"""Writes figures into the prose of documents. A figure is a number, followed by a comment with its source.
 
     PYTHONPATH=.ci python -m figures [--check] FILE …
 
-`48<!--= .0f 100 - calibrated("v02", "success") -->` is a format and an expression of what `loadtest.report.numbers`
-and `lab.report.lab_numbers` define. With --check, it fails if a figure is not what its expression gives.
+In `48<!--= .0f 100 - calibrated("v02", "success") -->`, the comment has a format and an expression, which may use the
+names of `loadtest.report.numbers` and `lab.report.lab_numbers`. With --check, fails if a number in the text differs
+from the value of its expression.
 """
 
 import re
@@ -18,12 +19,12 @@ NAMES = {name: getattr(module, name) for module in (numbers, lab_numbers) for na
 
 
 def written(text: str) -> str:
-    """Returns the text with all figures anew. Raises what their expressions raise."""
+    """Returns the text with all figures computed again. Raises what their expressions raise."""
     return FIGURE.sub(lambda found: f"{_figure(found[3], found[4])}{found[2]}", text)
 
 
 def _figure(form: str, expression: str) -> str:
-    return format(eval(expression, NAMES), form)  # noqa: S307  # of this project's documents
+    return format(eval(expression, NAMES), form)  # noqa: S307  # the expressions are in this project's documents
 
 
 def main(names: list[str]) -> None:

@@ -16,15 +16,15 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 UV_LOCK = Path(__file__).parents[1] / "locks" / "local.lock"
-# As `python -m pip`, but Ctrl-C ends it without a traceback.
+# Like `python -m pip`, but Ctrl-C ends it without a traceback.
 RUN_PIP = "import runpy, signal; signal.signal(signal.SIGINT, signal.SIG_DFL); runpy.run_module('pip', {}, '__main__')"
 PIP = [sys.executable, "-c", RUN_PIP, "--disable-pip-version-check"]
 PIP_INSTALL = [*PIP, "install", "--progress-bar", "off", "--require-hashes", "--requirement"]
-# `install` leaves other packages alone. `sync` would uninstall them, and locks of several sizes share one `.venv`.
+# `install` does not touch other packages. `sync` would uninstall them, but locks of several sizes share one `.venv`.
 UV = str(Path(sys.executable).with_name("uv"))
 UV_INSTALL = [UV, "pip", "install", "--python", sys.executable, "--require-hashes", "--requirement"]
-# uv's variables for pip's options, with the separator of several values. No option on the command line, since the
-# address of an index may contain a password.
+# uv's variables for pip's options, with the separator of several values. Variables instead of command-line options,
+# because the address of an index may contain a password, and other users can see command lines.
 VARIABLES = {
     "index-url": ("UV_DEFAULT_INDEX", " "),
     "extra-index-url": ("UV_INDEX", " "),
@@ -36,18 +36,18 @@ VARIABLES = {
     "timeout": ("UV_HTTP_TIMEOUT", " "),
     "default-timeout": ("UV_HTTP_TIMEOUT", " "),
 }
-# Not on a terminal: a line now and then, so that a log shows progress.
+# If the output is not a terminal but a log, only each 20th line is shown as progress.
 EVERY = 1 if sys.stdout.isatty() else 20
 
 
 def say(text: str) -> None:
-    """Shows one line: on a terminal the next one takes its place."""
+    """Shows one line. On a terminal, the next line replaces it."""
     sys.stdout.write(f"\r\033[K  {text}" if sys.stdout.isatty() else f"  {text}\n")
     sys.stdout.flush()
 
 
 def uv_progress(lines: Iterable[str]) -> Iterator[str]:
-    """Yields uv's steps and the large downloads. Errors go to standard error, the list of packages nowhere."""
+    """Yields uv's steps and the large downloads. Writes errors to standard error. Ignores the list of packages."""
     for line in lines:
         if re.match(r"(Downloading|Prepared|Installed) ", line):
             yield line.strip()
@@ -56,7 +56,7 @@ def uv_progress(lines: Iterable[str]) -> Iterator[str]:
 
 
 def pip_progress(lines: Iterable[str], total: int) -> Iterator[str]:
-    """Yields pip's output, in short."""
+    """Yields a short form of pip's output."""
     found = 0
     for line in lines:
         if package := re.match(r"(?:Collecting|Requirement already satisfied:|Ignoring) ([\w.-]+)", line):
@@ -68,7 +68,7 @@ def pip_progress(lines: Iterable[str], total: int) -> Iterator[str]:
 
 
 def pip_options() -> dict[str, str]:
-    """Returns pip's options from the configuration files and the environment; the environment precedes."""
+    """Returns pip's options from the configuration files and the environment, which has precedence."""
     listed = subprocess.run([*PIP, "config", "list"], capture_output=True, encoding="utf-8", check=False).stdout
     options: dict[str, str] = {}
     for section in ("global", "install", ":env:"):
@@ -78,10 +78,10 @@ def pip_options() -> dict[str, str]:
 
 
 def uv_environment(options: dict[str, str]) -> dict[str, str]:
-    """Returns uv's environment with pip's `options`. A variable of uv's own that is set already precedes them."""
-    environment = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # as pip: the hashes make all indexes equal
+    """Returns variables for uv with pip's `options`. Variables of uv that are already set have precedence."""
+    environment = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # like pip; safe, because the lock has hashes
     for option, (variable, separator) in VARIABLES.items():
-        # pip ignores folders that do not exist, and uv fails.
+        # Leave out folders that do not exist: pip ignores them, but uv fails.
         values = [word for word in options.get(option, "").split() if option != "find-links" or _exists(word)]
         if values:
             environment[variable] = separator.join(values)
@@ -99,7 +99,7 @@ def run(
     stderr: int | None = None,
     env: dict[str, str] | None = None,
 ) -> int:
-    """Runs the command to its end and shows its progress; returns its exit code."""
+    """Runs the command to its end, shows its progress, and returns its exit code."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, encoding="utf-8", env=env) as process:
         assert process.stdout is not None
         for text in progress(process.stdout):
@@ -108,19 +108,19 @@ def run(
 
 
 def text_of(lock: Path) -> str:
-    """Returns the lock's text after that of the locks that it includes."""
+    """Returns the lock's text, preceded by the text of the locks that it includes."""
     text = lock.read_text(encoding="utf-8")
     return "".join([*(text_of(lock.parent / name) for name in re.findall(r"^-r (.+)$", text, re.MULTILINE)), text])
 
 
 def install_uv() -> bool:
-    """Installs only uv, in the version that the lock has. Returns False if pip fails; exits if there is no network."""
+    """Installs only uv, in the version of UV_LOCK. Returns False if pip fails. Exits if there is no network."""
     package = re.search(r"^uv==.*\n(?: .*\n)*", UV_LOCK.read_text(encoding="utf-8"), re.MULTILINE)
     assert package is not None
     with tempfile.TemporaryDirectory() as folder:
         lock = Path(folder) / "uv.lock"
         lock.write_text(package[0], encoding="utf-8")
-        # If there is no wheel of uv for this machine, building it would take minutes and a Rust compiler.
+        # Only a wheel of uv, because building uv would take minutes and a Rust compiler.
         command = [*PIP_INSTALL, str(lock), "--only-binary", ":all:", "--quiet"]
         install = subprocess.run(command, stderr=subprocess.PIPE, encoding="utf-8", check=False)
     if install.returncode == 0:
@@ -132,7 +132,7 @@ def install_uv() -> bool:
 
 
 def install_with_uv(lock: str) -> bool:
-    """Installs uv, and the lock with it. Returns False if either fails."""
+    """Installs uv, and then the lock with uv. Returns False if either fails."""
     if not install_uv():
         return False
     options = pip_options()
@@ -145,7 +145,7 @@ def main(lock: str, size: str) -> int:
     total = len(re.findall(r"^\S+==", text_of(Path(lock)), re.MULTILINE))
     where = os.path.relpath(sys.prefix)
     sys.stdout.write(f"installing {total} packages ({lock}, some {size}) into {where}, once …\n")
-    sys.stdout.flush()  # before what the installers write
+    sys.stdout.flush()  # so that this line is before the output of the installers
     failed = 0
     if not install_with_uv(lock):
         say("uv failed, see its error above; pip takes its place, which may take a minute or two …")

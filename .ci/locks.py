@@ -1,7 +1,7 @@
 """Resolves pyproject.toml into locks/*.lock, with hashes and without download addresses.
 
 python .ci/locks.py [--upgrade]     write them
-python .ci/locks.py --check         fail if they no longer say what pyproject.toml says
+python .ci/locks.py --check         fail if they no longer match pyproject.toml
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 from install import UV, pip_options, uv_environment
 
 LOCKS = Path("locks")
-# Each set contains the one before. So a lock includes the smaller one, and lists only what it adds.
+# Each set contains the previous set. So each lock includes the previous lock, and lists only the additional packages.
 SETS = {"app": [], "local": ["--group", "local"], "dev": ["--group", "dev"]}
 HEADER = "# Resolved from pyproject.toml by `make lock`.\n"
 COMPILE = [
@@ -28,7 +28,7 @@ COMPILE = [
 def resolved(upgrade: bool) -> dict[str, str]:
     """Returns the text of each lock. Exits if uv fails.
 
-    uv keeps the versions of an existing output file. The largest set constrains the versions of the others.
+    uv keeps the versions of an existing output file. The versions of the largest set constrain the smaller sets.
     """
     packages: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory() as folder:

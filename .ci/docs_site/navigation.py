@@ -8,12 +8,15 @@ from docs_site.pages import Page
 
 HOME = "README.md"
 INDEX = "docs/README.md"
-# The caption of pages to which the index does not link, and which have no README above them to which it does.
+# The caption of the other pages: neither the page nor a README in a folder above the page is linked in the index.
 REST = "More"
 
 
 def with_contents(pages: list[Page]) -> dict[str, str]:
-    """Returns the text of each page by target: the home page with the site's contents, others with their children."""
+    """Returns the text of each page by target, with tables of contents added.
+
+    The home page gets the site's contents, and each other page gets its children.
+    """
     contents = _sections(pages)
     listed = [page.source for of in contents.values() for page in of]
     parents = {page.source: _parent(page.source, listed) for page in pages if page.source not in (*listed, HOME)}
@@ -27,7 +30,7 @@ def with_contents(pages: list[Page]) -> dict[str, str]:
 
 
 def _sections(pages: list[Page]) -> dict[str, list[Page]]:
-    """Returns the pages of each section of the index. A link to the course stands for the course and its chapters."""
+    """Returns the pages of each section of the index. A link to the course adds the course and all its chapters."""
     sources = {page.target: page.source for page in pages}
     index = next(page for page in pages if page.source == INDEX)
     sections = [heading for heading in headings(index.text) if heading.level > 1]
@@ -46,7 +49,7 @@ def _links(page: Page, text: str) -> list[str]:
 
 
 def _parent(source: str, listed: list[str]) -> str | None:
-    """Returns the next listed README above `source`, if there is one."""
+    """Returns the listed README in the nearest folder above `source`, or None."""
     folder = posixpath.dirname(source)
     while folder:
         if (readme := f"{folder}/README.md") in listed and readme != source:
@@ -61,7 +64,7 @@ def _in_order_of_links(page: Page, children: list[Page]) -> list[Page]:
 
 
 def _table(page: Page, caption: str, children: list[Page]) -> str:
-    """A hidden table of contents: only the sidebar shows it."""
+    """Returns a hidden table of contents, which only the sidebar shows, or "" without children."""
     if not children:
         return ""
     options = f":caption: {caption}\n:hidden:\n" if caption else ":hidden:\n"
@@ -70,6 +73,6 @@ def _table(page: Page, caption: str, children: list[Page]) -> str:
 
 
 def _inserted(page: Page, tables: str) -> str:
-    """Puts the tables before the page's first section, where they belong to the whole page."""
+    """Returns the page's text with the tables before the first section, because after it they belong to the section."""
     start = next((heading.start for heading in headings(page.text) if heading.level > 1), len(page.text))
     return f"{page.text[:start]}\n{tables}{page.text[start:]}" if tables else page.text

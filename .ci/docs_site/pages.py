@@ -1,4 +1,4 @@
-"""The pages: each tracked Markdown file is one, but for the changelog, which is the chapters of a course."""
+"""The pages of the site: each tracked Markdown file, except the changelog, which becomes several pages (course.py)."""
 
 import subprocess
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ CHANGELOG = "CHANGELOG.md"
 
 @dataclass(frozen=True)
 class Page:
-    """`source` is a path in the repository, `target` one in the site's sources."""
+    """A page. `source`: its path in the repository. `target`: its path in the site's sources."""
 
     source: str
     target: str
@@ -18,7 +18,7 @@ class Page:
 
     @property
     def name(self) -> str:
-        """The page's name in a table of contents."""
+        """Returns the page's name in a table of contents."""
         return self.target.removesuffix(".md")
 
 
@@ -29,7 +29,7 @@ def target_of(source: str) -> str:
 
 
 def read_pages(root: Path) -> list[Page]:
-    """Returns the pages of all Markdown files of the repository but the changelog; new files need not be committed."""
+    """Returns the pages of all Markdown files except the changelog, including new files that are not committed."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "*.md"]
     names = subprocess.run(listed, cwd=root, capture_output=True, encoding="utf-8", check=True).stdout.split("\0")
     found = sorted({name for name in names if name and (root / name).is_file()} - {CHANGELOG})
