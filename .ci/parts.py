@@ -1,6 +1,7 @@
-"""The generated parts of the documents that the Makefile lists as GENERATED (`make docs`), for cog's generators.
+"""Functions that generate parts of documents, for `make docs`. The Makefile lists these documents as GENERATED.
 
-A generator is one line, `<!-- [[[cog show(known_as()) ]]] -->`; it sees the names in `__all__`.
+A document calls a function in one line, `<!-- [[[cog show(known_as()) ]]] -->`, which cog runs. The line may use the
+names in `__all__`.
 """
 
 import inspect
@@ -53,29 +54,29 @@ __all__ = [
 
 
 def show(part: str) -> None:
-    """Prints `part` into the document, between empty lines: without them, Markdown takes it for the comment's."""
+    """Prints `part` into the document. Without empty lines around it, Markdown would read it as part of the comment."""
     print(f"\n{part}\n")  # noqa: T201
 
 
 def version(line: str) -> None:
-    """Prints a line with the version in place of {}, into a file that is no Markdown."""
+    """Prints a line with the version in place of {}, into a file that is not Markdown."""
     print(line.format(__version__))  # noqa: T201
 
 
 def listening() -> str:
-    """Returns what the local run prints when it listens."""
+    """Returns the line that the local run prints when it listens, as a block of code."""
     line = f"Listening on http://127.0.0.1:8000 with {NEWEST.value} ({__version__})"
     return "\n".join(["```text", line, "```"])
 
 
 def bounds() -> str:
-    """Returns the table of what a client can do to the two servers. tests/web/test_uvicorn.py sees each outcome."""
+    """Returns the table of both servers' limits against harmful clients. tests/web/test_uvicorn.py tests each row."""
     rows = [f"| {one.what} | {one.ours} | {one.uvicorn} |" for one in BOUNDS]
     return "\n".join(["| what a client does | this project's server | uvicorn (v01 to v10) |", "|---|---|---|", *rows])
 
 
 def instructions(after: str, before: str) -> str:
-    """Returns how many instructions a webhook takes in the release `after`, and in the one before."""
+    """Returns a sentence: how many instructions a webhook takes in the release `after`, and in the release `before`."""
     python, budget = next(iter(json.loads(BUDGETS.read_text(encoding="utf-8")).items()))
     now, then = (budget[Release(release)] for release in (after, before))
     recorded = f"[recorded](loadtest/instructions.json) for Python {python}"
@@ -83,7 +84,7 @@ def instructions(after: str, before: str) -> str:
 
 
 def releases() -> str:
-    """The history with its published figures, and those that the load test measured in the published machine's time."""
+    """Returns the table of the releases: published figures, and our figures on the published machine's time scale."""
     calibrated, _ = documents.newest("calibrated")
     history, _ = documents.newest("history")
     rows = [
@@ -106,34 +107,34 @@ def releases() -> str:
 
 
 def known_as() -> str:
-    """The map of docs/local.md, from the names that people know to the flag that switches them on."""
+    """Returns the table of docs/local.md that maps well-known names of techniques to values of APP_RELEASE."""
     rows = ["| known as | `APP_RELEASE=` |", "|---|---|"]
     rows += [f"| {name} | `{release.value}` |" for release, name in lessons.KNOWN_AS.items()]
     return "\n".join(rows)
 
 
 def process_settings() -> str:
-    """The variables of the web process and the worker."""
+    """Returns the table of the variables that the web process and the worker share."""
     return table(ProcessSettings)
 
 
 def web_settings() -> str:
-    """The variables of the web process alone."""
+    """Returns the table of the variables of the web process alone."""
     return table(WebSettings, without=ProcessSettings)
 
 
 def worker_settings() -> str:
-    """The variables of the worker alone."""
+    """Returns the table of the variables of the worker alone."""
     return table(WorkerSettings, without=ProcessSettings)
 
 
 def local_settings() -> str:
-    """The variables of `python -m local`."""
+    """Returns the table of the variables of `python -m local`."""
     return table(LocalSettings)
 
 
 def table(settings: type[BaseSettings], without: type[BaseSettings] | None = None) -> str:
-    """Returns a table of settings as Markdown, without those of another class."""
+    """Returns a Markdown table of the settings of a class, except the settings that it shares with `without`."""
     rows = ["| variable | default | allowed | what it does |", "|---|---|---|---|"]
     for name, field in settings.model_fields.items():
         if without is not None and name in without.model_fields:
@@ -145,19 +146,19 @@ def table(settings: type[BaseSettings], without: type[BaseSettings] | None = Non
 
 
 def code(name: str) -> str:
-    """`v01`: the code of that release."""
+    """Returns the code of a release as a Markdown block. `name`: `v01`, for example."""
     return "\n".join(["```python", *lessons.code(lessons.find(name)), "```"]).replace("```python\n\n", "```python\n")
 
 
 def functions(module: str, *names: str) -> str:
-    """The code of functions and methods of a module, such as `GroupCommit.submit`, without their docstrings."""
+    """Returns the code of functions and methods, such as `GroupCommit.submit`, without their docstrings."""
     sources = [dedent(inspect.getsource(attrgetter(name)(import_module(module)))).strip() for name in names]
     shown = [re.sub(r'\n +""".*?"""$', "", source, count=1, flags=re.DOTALL | re.MULTILINE) for source in sources]
     return "\n".join(["```python", "\n\n\n".join(shown), "```"])
 
 
 def diff(name: str) -> str:
-    """`v03`: what that release changes in the one before."""
+    """Returns the diff between the previous release and the release `name`, for example `v03`."""
     new = lessons.find(name)
     old = next(before for before, after in pairwise(Release) if after is new)
     return "\n".join(["```diff", *lessons.diff(old, new), "```"])

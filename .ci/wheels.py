@@ -1,4 +1,4 @@
-"""Checks that each lock installs from wheels alone, on each system and Python that README names; prints a table.
+"""Checks that each lock installs from wheels alone, on each system and Python that README names. Prints a table.
 
 python .ci/wheels.py
 """
@@ -17,7 +17,7 @@ from install import UV, pip_options, uv_environment
 from locks import LOCKS, SETS
 
 ROOT = Path(__file__).parents[1]
-# uv's names of the systems. manylinux_2_28 is glibc 2.28, which Debian has since 10 and Ubuntu since 20.04.
+# uv's names of the systems. manylinux_2_28 needs glibc 2.28 or newer: Debian 10, Ubuntu 20.04 or newer.
 SYSTEMS = {
     "Linux x86_64": "x86_64-manylinux_2_28",
     "Linux aarch64": "aarch64-manylinux_2_28",
@@ -32,7 +32,10 @@ RESOLVE = [
 
 
 class Cell(NamedTuple):
-    """`lock`: the largest one that installs, or empty; `packages`: how many; `error`: uv's, of a larger lock."""
+    """A cell of the table. `lock`: the largest lock that installs, or "". `packages`: its number of packages.
+
+    `error`: uv's error for the largest lock that does not install, or "".
+    """
 
     lock: str
     packages: int
@@ -47,7 +50,7 @@ def pythons() -> list[str]:
 
 
 def cell(system: str, python: str, environment: dict[str, str]) -> Cell:
-    """Resolves the locks for a system and a Python, whatever this machine is. The largest lock includes the others."""
+    """Resolves the locks for a system and a Python, whatever this machine is, until one installs; the largest first."""
     target = ["--python-platform", SYSTEMS[system], "--python-version", python]
     error = ""
     for lock in reversed(SETS):
@@ -62,7 +65,7 @@ def cell(system: str, python: str, environment: dict[str, str]) -> Cell:
 def main() -> None:
     environment = uv_environment(pip_options())
     wanted = [*product(SYSTEMS, pythons())]
-    with ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as threads:  # twice, since uv mostly waits for the network
+    with ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as threads:  # uv mostly waits for the network
         found = threads.map(lambda key: cell(key[0], key[1], environment), wanted)
         cells = dict(zip(wanted, found, strict=True))
     sys.stdout.write(table(cells))
@@ -71,7 +74,7 @@ def main() -> None:
 
 
 def table(cells: dict[tuple[str, str], Cell]) -> str:
-    """Returns the largest lock that installs, and its number of packages, by system and Python."""
+    """Returns the table: the largest lock that installs and its number of packages, by system and Python."""
     lines = [f"{'from wheels':<14}" + "".join(f"{python:>12}" for python in pythons())]
     for system in SYSTEMS:
         found = [cells[system, python] for python in pythons()]
