@@ -1,6 +1,6 @@
 """Makes the course's profiles, timelines and pictures.
 
-make.py       one pyinstrument profile for each release, as text and perhaps as a flame graph (flame.py)
+make.py       a pyinstrument profile of each release, as text and, if it does not only wait, as a flame graph (flame.py)
 timelines.py  timelines of one or two releases
 latencies.py  pictures of attacks
 live.py       pictures of the live page

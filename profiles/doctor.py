@@ -1,4 +1,4 @@
-"""The picture of asgi-doctor's output: a terminal, as an SVG for each colour scheme.
+"""Draws asgi-doctor's output as a terminal: one SVG for each colour scheme.
 
     python -m profiles.doctor
 
@@ -51,7 +51,7 @@ SHOP = """
 
 
 class Theme(NamedTuple):
-    """Colours of a terminal: those of GitHub's pages."""
+    """A terminal's colours, taken from GitHub's pages."""
 
     background: tuple[int, int, int]
     ink: tuple[int, int, int]
@@ -63,7 +63,7 @@ THEMES = {
     "light": Theme((246, 248, 250), (31, 35, 40), "#cf222e", "#1a7f37"),
     "dark": Theme((21, 27, 35), (230, 237, 243), "#ff7b72", "#3fb950"),
 }
-# The template of rich without its web fonts: a picture on a page may not load any.
+# rich's template without its web fonts, because a picture on a page may not load fonts.
 TEMPLATE = """\
 <svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
@@ -153,7 +153,7 @@ def _shortened(output: str) -> str:
 
 
 def _served(output: IO[str]) -> tuple[str, str]:
-    """Returns the address at which the doctor serves the application, and the lines until then."""
+    """Returns the address at which the doctor serves the application, and the lines that it prints until then."""
     lines = ""
     for line in output:
         lines += line

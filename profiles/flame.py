@@ -1,4 +1,4 @@
-"""A profile as an icicle: each frame as wide as its share of the time, below the frame that called it."""
+"""Draws a profile as an icicle graph: each frame as wide as its share of the time, below the frame that called it."""
 
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
@@ -12,9 +12,10 @@ TOP = 44
 LETTER = 6.1  # pixels of a letter on average
 SMALLEST = 1.5  # pixels
 LEAST_LETTERS = 5
-# A frame with this share of its caller's time replaces the caller: the way to the handler is the same everywhere.
+# The outermost frames are left out while one child has at least this share of the time: these calls, from the server to
+# the handler, are the same in all releases.
 STEM = 0.97
-# The first path that a frame's file begins with decides.
+# The CSS class and the legend of a frame, by the first of these paths with which the frame's file begins.
 KINDS = {
     "app/": ("ours", "this project"),
     "fastapi/": ("framework", "FastAPI, Starlette, uvicorn, AnyIO"),
@@ -42,9 +43,9 @@ STYLE = (
 
 
 def without_stem(root: Frame) -> Frame:
-    """Returns the first frame, from the top, whose heaviest child has less than STEM of its time.
+    """Returns the outermost frame whose heaviest child has less than STEM of the frame's time.
 
-    It is a wait frame if the webhook only waits.
+    If the webhook only waits, this is pyinstrument's frame for waiting.
     """
     while (heaviest := max(root.children, key=lambda child: child.time, default=None)) is not None:
         if heaviest.time < STEM * root.time:

@@ -1,4 +1,4 @@
-"""The course's pictures of attacks: every request, when it was sent and how long its answer took.
+"""Draws the course's pictures of attacks: each request, with its time of sending and the latency of its response.
 
     python -m profiles.latencies [NAME …]
 
@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 
 
 class Picture(NamedTuple):
-    """The same `load` for each of `variables`, which have names."""
+    """A picture of the same `load` under several settings. `variables`: each setting's variables, by its name."""
 
     title: alt.Title
     release: Release

@@ -1,4 +1,4 @@
-"""Pictures of the live page: releases under the same webhooks, and a race of two.
+"""Takes pictures of the live page: releases under the same webhooks, and a race of two releases.
 
     python -m profiles.live [NAME …]
 
@@ -32,7 +32,7 @@ ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
 class Picture(NamedTuple):
-    """A command that serves the live page, and the variables of its environment."""
+    """A picture: the command that serves the live page, and the variables of its environment."""
 
     command: list[str]
     variables: dict[str, str]

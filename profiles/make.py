@@ -1,11 +1,11 @@
-"""One profile a release: `<release>.txt` to read and, unless its webhooks only wait, `<release>.flame.svg` to look at.
+"""Makes a profile of each release: `<release>.txt` and, unless its webhooks only wait, `<release>.flame.svg`.
 
     python -m profiles.make [RELEASE …]
 
 Each release handles twenty webhooks, one after the other, on a queue that speaks TLS and delays each call by 0.1 s.
-v01 has no queue: its table delays calls and uses TLS, and its Chargebee API delays them without TLS. The profile covers
-all webhooks except the first, which also resolves names and connects. Paths are made relative to the project and to its
-packages.
+v01 has no queue. Its DynamoDB table uses TLS and delays each call, and its Chargebee API delays each call without TLS.
+The profile covers all webhooks except the first, which also resolves names and connects. Paths are made relative to the
+project and to its packages.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ def main(releases: tuple[str, ...]) -> None:
 
 
 def _profile(release: str) -> dict[str, str]:
-    """Returns the profile of all webhooks but the first as text, and perhaps as a flame graph, by ending."""
+    """Returns the profile of all webhooks except the first, by file ending: as text, and perhaps as a flame graph."""
     os.environ |= {"APP_RELEASE": release, "APP_LOCAL_TLS": "1"}
     os.environ |= {"APP_LOCAL_SQS_DELAY": SQS_DELAY, "APP_LOCAL_CHARGEBEE_DELAY": SQS_DELAY}
     bodies = list(fresh_events(default_file().read_bytes(), WEBHOOKS))
@@ -87,7 +87,7 @@ def _requests(session: Session) -> Frame:
 def _callbacks(frame: Frame) -> Frame:
     """Returns the frame whose children are the event loop's callbacks, for a release whose webhooks have no task.
 
-    The frame has lost the time in which the event loop was idle.
+    Removes the time in which the event loop was idle.
     """
     while len(frame.children) == 1:
         frame = frame.children[0]

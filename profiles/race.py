@@ -1,4 +1,4 @@
-"""The moving picture of a race: the live page of v02 beside the newest release, under the same webhooks.
+"""Makes the moving picture of a race: the live page of v02 beside the newest release, under the same webhooks.
 
     python -m profiles.race
 

@@ -1,10 +1,10 @@
-"""Rectangles and texts of SVG pictures, whose colours are those of CSS classes."""
+"""Draws rectangles and texts in SVG pictures. Their CSS classes define the colours."""
 
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 
 def document(width: int, title: str, style: str) -> Element:
-    """Returns an SVG document without a height, whose background has the class `paper`."""
+    """Returns an SVG document whose background has the class `paper`. `finished` sets the height."""
     svg = Element("svg", xmlns="http://www.w3.org/2000/svg", width=str(width))
     SubElement(svg, "title").text = title
     SubElement(svg, "style").text = style
@@ -21,7 +21,7 @@ def rect(svg: Element, kind: str, box: tuple[float, float, float, float], tip: s
 
 
 def text(svg: Element, at: tuple[float, float], words: str, kind: str = "", anchor: str = "start") -> None:
-    """Adds a line of text at x and y, which are those of its left end, right end or middle, as `anchor` says."""
+    """Adds a line of text. `at`: x and y of the text's left end, middle or right end, depending on `anchor`."""
     place = {"x": f"{at[0]:.1f}", "y": f"{at[1]:.1f}", "text-anchor": anchor}
     SubElement(svg, "text", place | ({"class": kind} if kind else {})).text = words
 

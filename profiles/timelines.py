@@ -1,10 +1,10 @@
-"""The course's timelines: `<name>.svg`, each of one release or more, side by side.
+"""Draws the course's timelines: `<name>.svg`, each with one release or with several releases side by side.
 
     python -m profiles.timelines [NAME …]
 
-Queue, table and Chargebee delay each call by 0.1 s. Exceptions: in the picture of v04, the queue delays by 0.5 s; from
-v10 on, not at all. A picture shows what waits for what, which is the same on any machine; its
-times are of the machine that drew it.
+Queue, table and Chargebee delay each call by 0.1 s. There are two exceptions: in the picture of v04, the queue delays
+each call by 0.5 s, and from v10 on, the queue has no delay. A picture shows which part waits for which other part. This
+is the same on any machine, but the times depend on the machine that has drawn the picture.
 """
 
 import os
@@ -34,7 +34,7 @@ class Picture(NamedTuple):
 
 TLS = {"APP_LOCAL_TLS": "1"}
 PICTURES = {
-    # A release without a picture below: beside the one before, on a queue without delay.
+    # Each release that has no picture below is drawn beside the previous release, on a queue without delay.
     **{
         after.value: Picture((before.value, after.value), 50, {"APP_LOCAL_SQS_DELAY": "0"})
         for before, after in pairwise(Release)

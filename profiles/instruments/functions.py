@@ -1,6 +1,6 @@
-"""Says what known functions do, for profiles, timelines and counts of calls: one table.
+"""The table of known functions and what they do, for profiles, timelines and counts of calls.
 
-A test checks that each function exists, because most of them are private to `app` or to a library.
+A test checks that each function exists, because most of these functions are private to `app` or to a library.
 """
 
 from enum import StrEnum
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Stage(StrEnum):
-    """The stages of a webhook, in the order of its way."""
+    """The stages through which a webhook passes, in this order."""
 
     READ = "read and parse the request"
     ROUTE = "ASGI and routing"
@@ -21,7 +21,7 @@ class Stage(StrEnum):
 
 
 class State(StrEnum):
-    """Says what a thread, a task or a webhook does, or what it waits for."""
+    """What a thread, a task or a webhook does, or what it waits for."""
 
     IDLE = "idle"
     RUNNING = "running"
@@ -39,12 +39,13 @@ class State(StrEnum):
 
 
 class Function(NamedTuple):
-    """A function, or with a `name` of "", all functions of a file or folder.
+    """A function, or, if `name` is "", all functions of a file or folder.
 
-    `file` is the end of the file's path, or if the path ends in `/`, a folder in it. `name` is a qualified name.
-    `stage`: the stage of its calls, and of the calls in it that have no stage of their own.
-    The state of a thread or task in the function: `innermost` if it is the innermost one of a thread, `thread` if it is
-    anywhere in a thread's stack, `task` if it is anywhere in the stack of a suspended task.
+    `file`: the end of the file's path, or a folder in the path if it ends in `/`. `name`: a qualified name. `stage`:
+    the stage of the function's calls, and of the calls inside them that have no stage of their own.
+
+    Three states: `innermost` of a thread whose innermost function this is, `thread` of a thread that has the function
+    anywhere in its stack, and `task` of a suspended task that has the function anywhere in its stack.
     """
 
     file: str
@@ -56,11 +57,11 @@ class Function(NamedTuple):
 
     @property
     def plain(self) -> str:
-        """The name without the class."""
+        """Returns the name without the class."""
         return self.name.rpartition(".")[2]
 
 
-# uvicorn runs this coroutine for each request, and group commit the other one for each call to SQS.
+# uvicorn runs the coroutine WEBHOOK for each request, and group commit runs the coroutine CALL for each call to SQS.
 WEBHOOK = Function("uvicorn/protocols/http/httptools_impl.py", "RequestResponseCycle.run_asgi", Stage.ROUTE)
 CALL = Function("app/sqs/group_commit.py", "GroupCommit._send", Stage.SQS)
 
@@ -70,7 +71,7 @@ FUNCTIONS = (
     # Reading and routing
     Function("uvicorn/protocols/http/httptools_impl.py", "HttpToolsProtocol.data_received", Stage.READ),
     Function("uvicorn/protocols/http/httptools_impl.py", "HttpToolsProtocol.on_headers_complete", Stage.ROUTE),
-    Function("app/server/request.py", "Request.begin", Stage.ANSWER),  # before the folder, whose stage is another one
+    Function("app/server/request.py", "Request.begin", Stage.ANSWER),  # before its folder, which has another stage
     Function("app/server/request.py", "Request.end", Stage.ANSWER),
     Function("app/server/request.py", "Request.detach", Stage.ANSWER),
     Function("app/server/responses.py", "", Stage.ANSWER),

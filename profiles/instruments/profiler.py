@@ -26,7 +26,8 @@ from pyinstrument.session import Session
 # Maximum number of profiles in the folder. A new profile replaces the oldest one.
 KEPT = 20
 INTERVAL_SECONDS = 0.0005
-# Without a task, a webhook takes less than INTERVAL_SECONDS before its call to SQS, and that part would have no sample.
+# A webhook without a task takes less than INTERVAL_SECONDS before its call to SQS, so a longer interval would give no
+# sample of this part.
 CALLBACK_INTERVAL_SECONDS = 0.0001
 SESSION = "pyisession"
 RENDERERS: dict[str, Renderer] = {
@@ -84,7 +85,7 @@ class Profiling:
 
 
 def profile_callbacks(intake: Intake, folder: Path) -> None:
-    """Profiles webhooks that pass no middleware, one at a time: from `intake.begin` to `intake.end`."""
+    """Profiles webhooks that do not pass through middleware, one at a time, from `intake.begin` to `intake.end`."""
     profiling, begin, end = CallbackProfiling(folder), intake.begin, intake.end
 
     def begin_profiled(fields: Fields) -> WebhookRecord:
@@ -103,7 +104,7 @@ def profile_callbacks(intake: Intake, folder: Path) -> None:
 class CallbackProfiling:
     """Profiles the event loop's thread between `begin` and `end` of a webhook that has no task of its own.
 
-    The profile also shows what the thread does for others meanwhile.
+    The profile also shows what the thread does for other webhooks in this time.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Stores the samples of a timeline: each stack once, and equal samples in a row as one span."""
+"""Stores the samples of a timeline: each stack once, and consecutive equal samples as one span."""
 
 import asyncio
 from collections.abc import Hashable, Mapping
@@ -38,7 +38,7 @@ class StackTable:
         return self._number(functions[::-1], None)
 
     def of_waiting(self, *functions: CodeType) -> int:
-        """Returns the number of the stack of something that is no task and waits in `functions`, innermost first."""
+        """Returns the number of the stack for a webhook that waits without a task. `functions`: innermost first."""
         return self._number([*functions], None)
 
     def _number(self, functions: list[CodeType], line: int | None) -> int:
@@ -49,7 +49,7 @@ class StackTable:
 
 
 class StackSpan(NamedTuple):
-    """The time for which a row had the stack with the number `stack`.
+    """The time in which a row of the timeline had the stack with the number `stack`.
 
     Times are seconds of the monotonic clock, which all processes of a machine share.
     """
@@ -60,7 +60,7 @@ class StackSpan(NamedTuple):
 
 
 class StackSpans:
-    """Merges the samples of rows. A span ends at the first sample in which its row is missing or has another stack."""
+    """Merges each row's samples into spans. A span ends at the first sample without its row, or with another stack."""
 
     def __init__(self) -> None:
         self._open: dict[Hashable, tuple[float, int]] = {}

@@ -4,7 +4,7 @@ Every millisecond, a thread samples the stacks of all other threads, and of the 
 sampler changes nothing in the sampled code, but makes the process a little slower.
 
 While other threads compute, the sampler waits for the interpreter lock. It then samples less often, and functions seem
-to begin and end later than they do. If a thread waits for the lock, the sampler sees the function that the thread will
+to begin and end later than they really do. A thread that waits for the lock appears in the function that it will
 continue. `local/compare` interprets the stacks.
 """
 

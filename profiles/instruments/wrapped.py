@@ -23,7 +23,7 @@ from profiles.instruments.timeline import Callbacks, recorded
 
 
 def create_app(settings: WebSettings | None = None, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
-    """Returns the application of `app.web.main.create_app`, with instruments. Raises ConfigurationError as it does.
+    """Returns the application of `app.web.main.create_app`, with instruments. Raises the same ConfigurationError.
 
     `uvicorn --factory profiles.instruments.wrapped:create_app` works as well.
     """

@@ -1,6 +1,6 @@
 """Counts the Python calls of one thread, the awaits of its tasks, and the tasks that it creates.
 
-An await is counted if it suspends a task. An `await` whose result is there already does not suspend the task.
+An `await` is counted only if it suspends its task. It does not suspend the task if its result is already available.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class Task(NamedTuple):
 class Trace(NamedTuple):
     """The calls, awaits and new tasks of a thread.
 
-    An await is the index of the call of the suspended task's outermost coroutine.
+    `awaits`: for each await, the index of the call of the suspended task's outermost coroutine.
     """
 
     calls: list[Call]
@@ -85,7 +85,7 @@ class Counter:
         self._stack.append((id(frame), index))
 
     def _leave(self, frame: FrameType) -> None:
-        """Ignores a function that was called before the count."""
+        """Records that a function returns or is suspended. Ignores a function that was called before the count."""
         if not self._stack or self._stack[-1][0] != id(frame):
             return
         _, index = self._stack.pop()
@@ -109,7 +109,7 @@ def _instruction(frame: FrameType) -> tuple[int, int]:
 
 
 def _suspends(frame: FrameType) -> bool:
-    """Returns True if the frame yields instead of returning. Python 3.13 is already at the next instruction then."""
+    """Returns True if the frame yields instead of returning. In Python 3.13, it is then at the next instruction."""
     opcode, argument = _instruction(frame)
     return opcode == _YIELD or (opcode == _RESUME and bool(argument & _AFTER_YIELD))
 
@@ -122,7 +122,7 @@ def callback(trace: Trace, index: int) -> tuple[str, str]:
 
 
 def without_callbacks(trace: Trace, unwanted: set[tuple[str, str]]) -> Trace:
-    """Returns `trace` without what these callbacks of the event loop did."""
+    """Returns `trace` without the calls, awaits and tasks of these callbacks of the event loop."""
     kept = [index for index in range(len(trace.calls)) if callback(trace, index) not in unwanted]
     new = {old: number for number, old in enumerate(kept)}
     calls = [trace.calls[index] for index in kept]

@@ -13,7 +13,7 @@ PLOT = WIDTH - 2 * MARGIN
 BAR, NAME, ROW, LINE = 34, 24, 84, 24  # heights in pixels: a bar, the line above it, a release, a line of the table
 DIGIT = 9.0  # pixels of a digit
 COLUMN = 74
-# Releases with less than this share of the most calls are drawn a second time, with a scale of their own.
+# Releases with less than this share of the largest number of calls are drawn a second time, with a larger scale.
 SMALL = 0.5
 # For light and dark screens. The texts on them have the page's colour of text.
 COLOURS = {
