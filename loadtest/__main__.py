@@ -6,7 +6,7 @@ import click
 
 from loadtest.stage.awake import awake
 
-# The command's module has its name, with _ for -, and its click command `main`.
+# Each command is the click command `main` of the module with the command's name, with _ for -.
 SECTIONS = {
     "All that is published": {
         "publish": "Measures all that documents quote, part by part; goes on after a stop.",

@@ -1,4 +1,4 @@
-"""One attack, as attack.sh runs it: `python -m loadtest.attack --help`."""
+"""Runs one attack. attack.sh calls this module: `python -m loadtest.attack --help`."""
 
 import os
 import sys
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from loadtest.fire.progress import Progress
     from loadtest.record.shapes import Load, Measurement
 
-# The credentials for --url: those of a local run, unless the environment sets others.
+# The default credentials for --url are the credentials of a local run. The environment may set others.
 CREDENTIALS = {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
 
 
 def main() -> int:
     chosen = attack_options.parse()
-    # Imported after the options are parsed: --help must work with nothing installed.
+    # Imported after the options are parsed, because --help must work before any package is installed.
     from app.starting import importing
 
     with importing():
@@ -78,7 +78,7 @@ def _release(chosen: Namespace) -> "Release":
 
 
 def _require_permission(chosen: Namespace) -> None:
-    """Raises ConfigurationError for a service on another machine, which may be somebody else's."""
+    """Raises ConfigurationError for a service on another machine without --yes-this-is-mine, for it may not be ours."""
     from app.errors import ConfigurationError
     from loadtest.stage.here import is_here
 
@@ -90,7 +90,7 @@ def _require_permission(chosen: Namespace) -> None:
 
 
 def _is_any_service(chosen: Namespace) -> bool:
-    """Returns False if the URL has no path of its own and no option says what to send: then it is this project's."""
+    """Returns False for this service: the URL has no path of its own, and no option says what to send."""
     from loadtest.fire.traffic import PATH
 
     own_path = urlsplit(chosen.url).path.rstrip("/").removesuffix(PATH)
@@ -98,7 +98,7 @@ def _is_any_service(chosen: Namespace) -> bool:
 
 
 def _require_no_queue_options(chosen: Namespace, release: "Release") -> None:
-    """Raises ConfigurationError for an option about the queue, which `release` does not use."""
+    """Raises ConfigurationError for an option about the queue if `release` uses no queue."""
     from app.errors import ConfigurationError
 
     parser = attack_options.parser()
@@ -138,7 +138,11 @@ def _elsewhere(chosen: Namespace, name: str, load: "Load", out: Path, shown: "Pr
 
 
 def _request(chosen: Namespace) -> "Request":
-    """Raises ConfigurationError if a queue is to be audited, and OSError if the body cannot be read."""
+    """Returns the request of the options, for any service.
+
+    Raises ConfigurationError if --queue-url is given, because only webhooks are audited, and OSError if the body cannot
+    be read.
+    """
     from app.errors import ConfigurationError
     from loadtest.fire.http_request import Request
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One attack with vegeta on one release, under a CPU budget, with an audit of what got 200: attack.sh --help
-# Uses vegeta and toxiproxy-server from PATH, or builds the versions pinned in loadtest/tools once.
+# Runs one attack with vegeta on one release, under a CPU budget, and audits the webhooks that got 200: attack.sh --help
+# Uses vegeta and toxiproxy-server from PATH. If one is missing, builds the version pinned in loadtest/tools once.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

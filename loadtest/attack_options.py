@@ -1,4 +1,4 @@
-"""The command line of attack.sh: standard library only, so that --help works with nothing installed."""
+"""The command line of attack.sh. Imports only the standard library, so that --help works before any installation."""
 
 import argparse
 import math
@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 BUDGETS = {"burst": "at most one core", "capped": "a hard quarter of a core", "none": "no limit"}
-# The options about what the attack starts itself, which have no effect on a service at --url.
+# Options about the service and the queue that the attack starts. They have no effect on a service at --url.
 STARTED_HERE = ("release", "budget", "queue", "plain", "bundle", "sqs_latency", "sqs_jitter", "toxic")
-# The options that say what to send to any service.
+# Options that define the request for any service.
 OF_ANY_SERVICE = ("method", "body", "header", "health")
 # The options of STARTED_HERE that are about the queue. v01 has no queue.
 OF_THE_QUEUE = ("queue", "plain", "bundle", "sqs_latency", "sqs_jitter", "toxic")
@@ -17,7 +17,7 @@ _UNITS = {"ms": 0.001, "s": 1, "m": 60}
 
 
 def seconds(text: str) -> float:
-    """`500ms`, `5s`, `4m` or `1m30s`, in seconds. Raises ArgumentTypeError."""
+    """Returns a duration such as `500ms`, `5s`, `4m` or `1m30s` in seconds. Raises ArgumentTypeError."""
     parts = re.findall(r"(\d+(?:\.\d+)?)(ms|s|m)", text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise argparse.ArgumentTypeError(f"{text!r}: allowed is a duration such as 500ms, 5s or 4m")
@@ -25,14 +25,14 @@ def seconds(text: str) -> float:
 
 
 def _duration(text: str) -> float:
-    """Returns `seconds(text)`, but not 0, with which vegeta would attack forever."""
+    """Returns `seconds(text)`. Rejects 0, because vegeta would then attack forever."""
     if (result := seconds(text)) == 0:
         raise argparse.ArgumentTypeError(f"{text!r}: allowed is a duration above 0, such as 500ms, 5s or 4m")
     return result
 
 
 def _whole_ms(text: str) -> float:
-    """Returns `seconds(text)`, but not with a part of a millisecond, which toxiproxy would leave out."""
+    """Returns `seconds(text)`. Rejects parts of a millisecond, because toxiproxy would ignore them."""
     result = seconds(text)
     if not math.isclose(1000 * result, round(1000 * result)):
         raise argparse.ArgumentTypeError(f"{text!r}: allowed are whole milliseconds, such as 8ms")
@@ -46,7 +46,7 @@ def _positive(text: str) -> int:
 
 
 def toxic(text: str) -> tuple[str, dict[str, float]]:
-    """`reset_peer:timeout=100,toxicity=0.01`, as a type and its attributes. Raises ArgumentTypeError."""
+    """Returns the type and the attributes of `reset_peer:timeout=100,toxicity=0.01`. Raises ArgumentTypeError."""
     kind, _, rest = text.partition(":")
     pairs = [pair.partition("=") for pair in rest.split(",") if pair]
     try:
@@ -59,7 +59,7 @@ def toxic(text: str) -> tuple[str, dict[str, float]]:
 
 
 def address(text: str) -> str:
-    """Returns the URL, which must have no credentials, because results contain it.
+    """Returns the URL. Rejects credentials in it, because the results contain the URL.
 
     Raises ArgumentTypeError, whose text does not contain the URL.
     """
@@ -71,7 +71,7 @@ def address(text: str) -> str:
 
 
 def header(text: str) -> tuple[str, str]:
-    """`Name: value`, as a pair. Raises ArgumentTypeError, whose text does not contain the value: it may be secret."""
+    """Returns `Name: value` as a pair. Raises ArgumentTypeError without the value, which may be secret."""
     name, colon, value = text.partition(":")
     if not colon or not name.strip():
         raise argparse.ArgumentTypeError("allowed is 'NAME: VALUE'")
@@ -138,7 +138,7 @@ def _elsewhere(parser: argparse.ArgumentParser) -> None:
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The options; exits with 2 where they contradict each other."""
+    """Returns the options. Exits with 2 if options contradict each other."""
     result = parser()
     options = result.parse_args(arguments)
     if options.users is not None and options.rate is not None:

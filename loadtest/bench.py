@@ -74,7 +74,7 @@ def _bench(only: tuple[str, ...], load: Load, repeats: int) -> None:
 
 
 def _bench_against(there: Checkout, other: str, releases: list[Release], load: Load, repeats: int) -> None:
-    """Measures each release beside the same release `there`. `other` names what differs: a commit, or a Python."""
+    """Measures each release beside the same release of `there`. `other`: the other commit, or the other Python."""
     where = interleaved.environment()
     quick = repeats < FEWEST or load.duration_s < SECONDS
     file = folders.comparison(where, quick) / f"bench-against-{other.replace(' ', '-')}.json"
@@ -100,7 +100,7 @@ def _beside_the_newest(only: tuple[str, ...], collector: str) -> list[Pair]:
 
 
 def _observed(collector: str) -> AttackSubject:
-    """The newest with all of its telemetry on: metrics, traces of one webhook in a hundred, the watchdog."""
+    """Returns the newest release with all telemetry on: metrics, traces of one webhook in a hundred, the watchdog."""
     pushed = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector, "OTEL_METRIC_EXPORT_INTERVAL": "1000"}
     return subject.release(NEWEST, f"{NEWEST} observed", APP_METRICS_PORT="0", APP_BLOCK_WARN="0.1", **pushed)
 
@@ -110,20 +110,20 @@ def _wanted(name: str, only: tuple[str, ...]) -> bool:
 
 
 def _check(only: tuple[str, ...], names: Sequence[str]) -> None:
-    """Raises ConfigurationError for a value of --only with which no name begins."""
+    """Raises ConfigurationError if a value of --only is the beginning of no name."""
     for name in only:
         if not any(one.startswith(name) for one in names):
             raise ConfigurationError(f"--only={name}: allowed is the beginning of {', '.join(names)}")
 
 
 def _releases(only: tuple[str, ...]) -> list[Release]:
-    """Returns the releases of --only, or the newest. Raises ConfigurationError for an unknown one."""
+    """Returns the releases of --only, or the newest release. Raises ConfigurationError for an unknown release."""
     _check(only, subject.QUEUEING)
     return [release for release in subject.QUEUEING if _wanted(release, only or (NEWEST,))]
 
 
 def _beside_themselves(releases: list[Release], there: Checkout, other: str) -> list[Pair]:
-    """Each release beside itself here and `there`, where it must start."""
+    """Returns two pairs for each release: with itself here, and with itself in `there`. First tests that it starts."""
     pairs = []
     for release in releases:
         ours = subject.release(release)

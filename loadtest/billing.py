@@ -1,16 +1,18 @@
-"""Thousands of events through workers that are killed every few seconds, audited charge by charge.
+"""Sends thousands of events to workers, kills a worker every few seconds, and audits every charge.
 
-Some events come again, some in the wrong order, some never can succeed. Names of plans, and ids and descriptions of
-what is billed, imitate the references of charges. Chargebee's stand-in answers a share of the calls with errors, every
-50th with a 429 and a random Retry-After, seldom an absurd one; it counts calls against its limit by the real clock, and
-forgets idempotency keys sooner than Chargebee does, so that they expire meanwhile.
+Some events are redelivered, some arrive in the wrong order, and some can never succeed. Plan names, and the ids and
+descriptions of usage, imitate the references of charges. Chargebee's stand-in answers a share of the calls with errors,
+and every 50th call with a 429 and a random Retry-After, which is sometimes absurd. The stand-in counts calls against
+its limit by the real clock. It forgets idempotency keys sooner than Chargebee does, so that keys expire during the run.
 
-Customers have one or two subscriptions, in two currencies. Meanwhile, a person closes, deletes or voids one invoice in
-50, and regenerates those that are gone; and the service that writes usage puts one item in 20 again.
+Customers have one or two subscriptions, in two currencies. During the run, a person closes, deletes or voids one
+invoice in 50, and regenerates the deleted and voided invoices. The service that writes usage writes one item in 20
+again.
 
-Each invoice is to be closed once. Each charge is to be there once, on the invoice of its subscription and in its
-currency; or, if a person has changed the invoice, a dead letter says so. What never can succeed is to be in the
-dead-letter queue with the reason. Writes billing.json to loadtest/results/<date>-<commit>.
+The audit requires that each invoice is closed once. Each charge must exist once, on the invoice of its subscription and
+in its currency. If a person has changed the invoice, a dead letter that says so may replace the charge. Each message
+that can never succeed must be in the dead-letter queue with the reason. Writes billing.json to
+loadtest/results/<date>-<commit>.
 """
 
 import random
@@ -32,7 +34,7 @@ from loadtest.record.billing_record import BillingAudit
 from loadtest.stage.worker_stack import Rules, open_worker_stack
 from local.machine import Watch
 
-EVENTS, ERRORS = 10_000, 0.05  # less is a trial run, which documents leave out
+EVENTS, ERRORS = 10_000, 0.05  # fewer events or errors are a trial run, which documents leave out
 WORKERS = 2
 RESTS = 50  # calls
 
@@ -68,7 +70,7 @@ def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> BillingAudit:
 
     Raises TimeoutError if nothing changes for too long, and ChildProcessError if a worker ends by itself.
     """
-    where = meta.environment()  # at the start, because the next commit may follow during the run
+    where = meta.environment()  # at the start, because somebody may commit during the run
     planned = deliveries(events, rules.seed)
     with (
         Watch() as watch,
