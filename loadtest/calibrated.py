@@ -1,17 +1,23 @@
 """Replays the published attack in dilated time, so that this machine is as fast as the published one.
 
-A quota can only slow a machine, so time is stretched instead: by the factor f, every rate is divided by f, every
-duration, time-out and latency is multiplied by it, and results are converted back. f is the published throughput of
-v02_blocking ÷ the one measured here first. v02 because it sends one webhook at a time, on the event loop: its
-throughput depends least on threads, pools and the queue's concurrency (threads of its dependency connect meanwhile).
-The CA bundle is the second parameter, and fixed as well: as many CAs as load in the time that all of them took under
-OpenSSL 1.1.1. (That the published image had it is inferred from its time, not known.)
-The third one is the overhead of each request. A handler that does nothing reached 461 of 500 requests a second on the
-published pod, and so took 2.2 ms of its core. What it takes more than here is spent in a middleware
-(`profiles.instruments`), before the releases are compared. f is then measured again, with the overhead. A release
-without ASGI has no middleware, and runs without the overhead. --overhead 0 compares without it.
-Besides the attack, v07_sync_handler gets the published 200 requests a second for four minutes, once, and v02_blocking
-the attack without uvloop and httptools: published are 45 % of a thousand requests answered with them, 38 % without.
+A CPU quota can only slow a machine down, so time is stretched instead by a factor f. Every rate is divided by f, every
+duration, time-out and latency is multiplied by f, and results are converted back.
+
+There are three parameters. The first is f: the published throughput of v02_blocking, divided by the throughput of
+v02_blocking that is measured here first. v02 is used because it sends one webhook at a time, on the event loop, so its
+throughput depends least on threads, pools and the queue's concurrency.
+
+The second is the CA bundle, which is fixed. It has as many CAs as load in the time that all CAs took under OpenSSL
+1.1.1. (We infer from its age that the published image had OpenSSL 1.1.1.)
+
+The third is the overhead of each request. A handler that does nothing reached 461 of 500 requests a second on the
+published pod, so a request took 2.2 ms of the pod's core. A middleware (`profiles.instruments`) spends the difference
+between this time and the time here. f is then measured again, with the overhead. A release without ASGI has no
+middleware, so it runs without the overhead. --overhead 0 compares without the overhead.
+
+In addition, v07_sync_handler gets the published 200 requests a second for four minutes, once. v02_blocking also gets
+the attack without uvloop and httptools: the published service answered 45 % of a thousand requests with them, and 38 %
+without them.
 
 Writes calibrated.json to loadtest/results/<date>-<commit>. With --factor, --overhead or fewer repeats, writes it to
 <date>-<commit>-quick.
@@ -38,7 +44,7 @@ from profiles.instruments import OVERHEAD_MS
 
 SPEED = Release.V02_BLOCKING
 TIMEOUTS = ("APP_SQS_TIMEOUT", "APP_HEAD_TIMEOUT", "APP_BODY_TIMEOUT")  # their default is 10 s
-FITS = 3  # attacks of which the median counts
+FITS = 3  # the number of attacks for one measurement of f or the overhead, which is their median
 REPEATS = 5
 SECONDS = 5
 
@@ -49,15 +55,15 @@ def dilated(factor: float, seconds: float = SECONDS) -> Load:
 
 
 def fitted() -> tuple[float, float]:
-    """Returns f and the overhead in ms that the newest complete run had. Raises NotMeasured."""
-    comparison, _ = documents.newest("calibrated", index.scan())  # it may be newer than the index
+    """Returns f and the overhead, in ms, of the newest complete run. Raises NotMeasured."""
+    comparison, _ = documents.newest("calibrated", index.scan())  # the run may be newer than the index
     return comparison.factor, comparison.overhead_ms
 
 
 class Fit:
-    """Measures the parameters. `file` gets the last measurement, whose raw results are beside it.
+    """Measures the parameters. Writes the last measurement to `file`, and its raw results beside the file.
 
-    `runs` are the attacks of all measurements.
+    `runs`: the attacks of all measurements so far.
     """
 
     def __init__(self, file: Path, where: Environment, sqs: Sqs) -> None:
@@ -73,7 +79,7 @@ class Fit:
         )
 
     def overhead(self, factor: float) -> float:
-        """Returns how many ms of this machine's time a request that does nothing takes less here than published."""
+        """Returns how much longer a request that does nothing took when published, in ms of this machine's time."""
         here = self._rps("nothing", do_nothing(), interleaved.closed_loop(interleaved.USERS, 5))
         return max(0.0, 1000 * (factor / PUBLISHED["do_nothing"]["rps"] - 1 / here))
 
@@ -112,7 +118,7 @@ def main(repeats: int, factor: float | None, overhead: float | None, quick: bool
         where = interleaved.environment()
         if quick:
             repeats, (factor, overhead) = 1, fitted()
-        # With a given parameter, documents and the lab must not take the run for the calibration.
+        # If a parameter is given, documents and the lab must not use the run, because it does not measure f itself.
         trial = factor is not None or overhead is not None or repeats < REPEATS
         file = folders.comparison(where, trial) / "calibrated.json"
         sqs = Sqs(SQS_LATENCY_S, "openssl-1.1")
@@ -126,6 +132,6 @@ def main(repeats: int, factor: float | None, overhead: float | None, quick: bool
         cases = _cases(factor, timeout, flags, quick)
         slow = sqs._replace(latency_s=SQS_LATENCY_S * factor)
         comparison = interleaved.run("calibrated: published time", cases, repeats, file, where, sqs=slow, factor=factor)
-        comparison.runs.extend(fit.runs)  # all figures depend on them, so their doubts and audits count as well
+        comparison.runs.extend(fit.runs)  # all figures depend on these runs, so their doubts and audits count as well
         file.write_text(comparison.model_dump_json() + "\n", encoding="utf-8")
         outcome.finish(comparison, file, tables.calibrated(comparison))

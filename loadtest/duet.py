@@ -1,9 +1,9 @@
 """Duets: two subjects at the same time, each in its own quarter of a core, so that a slow machine slows both.
 
-They change cores ten times a second, so that a slow core slows both as well.
+The two subjects exchange their cores ten times a second, so that a slow core slows both as well.
 
-Duet benchmarking (Bulej et al., ICPE 2020, https://doi.org/10.1145/3358960.3379132) told differences apart on shared
-machines that were 2 to 12 times smaller than those of sequential runs.
+On shared machines, duet benchmarking (Bulej et al., ICPE 2020, https://doi.org/10.1145/3358960.3379132) detected
+differences that were 2 to 12 times smaller than the differences that sequential runs detected.
 """
 
 from collections.abc import Callable
@@ -24,14 +24,14 @@ from loadtest.stage.file_limits import raise_limit
 from loadtest.stage.subject import AttackSubject, Running
 from loadtest.together import Attack, cores_of, together
 
-AGAIN = "again"  # ends the name of the copy that runs beside its original in an A/A duet
+AGAIN = "again"  # the end of a copy's name in a duet of a subject with itself
 Pair = tuple[AttackSubject, AttackSubject]  # a subject, and the reference beside it
 # Returns True if the runs of a pair so far are enough.
 Enough = Callable[[list[Run]], bool]
 
 
 def pairs(reference: AttackSubject, others: list[AttackSubject]) -> list[Pair]:
-    """`reference` beside itself, and every one of `others` beside it."""
+    """Returns the pair of `reference` with itself, and the pair of each of `others` with `reference`."""
     again = replace(reference, name=f"{reference.name} {AGAIN}")
     return [(other, reference) for other in (again, *others)]
 
@@ -48,9 +48,9 @@ def run(
     against: str | None = None,
     enough: Enough = lambda runs: False,
 ) -> Comparison:
-    """Every pair in every round until it has `enough`; each round begins on the other core.
+    """Measures each pair once in each round, unless the pair has `enough` runs. Each round begins on the other core.
 
-    `against`: see `Comparison`. The runs of one duet have the name of the pair's first subject as their kind.
+    `against`: see `Comparison`. The `kind` of a duet's runs is the name of the pair's first subject.
     Raises what `loadtest.fire.attack_measurement` raises.
     """
     raise_limit(load)
@@ -74,9 +74,9 @@ def duets(
     attack: Attack,
     enough: Enough = lambda runs: False,
 ) -> list[Run]:
-    """The rounds of `run`, each measured by `attack`; `what` names the progress bar.
+    """Runs the rounds of `run`, with `attack` for each measurement. `what`: the name of the progress bar.
 
-    Repeats a duet that another virtual machine has disturbed.
+    Repeats a duet if another virtual machine has disturbed it.
     """
     rounds = [(repeat, *pair) for repeat in range(repeats) for pair in pairs]
     runs: list[Run] = []
@@ -94,7 +94,7 @@ def duets(
 
 
 def _worse(both: list[Measurement]) -> Measurement:
-    """Returns the measurement whose audit failed, or else one that may be of something else, or else any."""
+    """Returns a measurement with a failed audit, or otherwise one with doubts, or otherwise the first."""
     lost = [one for one in both if one.audit is not None and not one.audit.holds]
     doubtful = [one for one in both if one.conditions is not None and one.conditions.doubts]
     return [*lost, *doubtful, *both][0]

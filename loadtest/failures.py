@@ -1,4 +1,4 @@
-"""How the commands fail: one line on standard error, and an exit code per kind of failure."""
+"""Makes failed commands print one line on standard error, and exit with a code for the kind of failure."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ _SET_UP_ERRORS = (
 
 @contextmanager
 def exit_on_failure() -> Iterator[None]:
-    """Exits with 2 and one line where the set-up fails, with 130 on Ctrl-C, SIGTERM or SIGHUP."""
+    """Exits with 2 and one line if the set-up fails, and with 130 on Ctrl-C, SIGTERM or SIGHUP."""
     ctrl_c.end_like_ctrl_c()
     try:
         yield

@@ -1,11 +1,11 @@
-"""Runs an attack and its audit; the second part is for runs with faults and for workers.
+"""Runs an attack and its audit. The modules of the second list are for runs with faults and for workers.
 
 attack_measurement.py         the whole measurement: subject, precheck, attack, audit
 precheck.py        sends one webhook first, which must be in the queue
-behind.py          the queue that a subject works with, or for v01 a table and invoices
+behind.py          provides the queue that a subject works with, or for v01 a table and invoices
 vegeta.py          the load generator and its reports
 traffic.py         webhooks with distinct ids, and the digest of each; http_request.py: requests to any service
-arrivals.py        what has arrived in the queue: the stand-in's digests, or what drain.py receives meanwhile
+arrivals.py        what has arrived in the queue: the stand-in's digests, or what drain.py receives during the attack
 drain.py           empties an emulator's queue during the attack
 invoice_bodies.py        what v01 has billed, in place of the queue
 queue_audit.py           checks that every event id with a 200 is in the queue, exactly as sent

@@ -1,4 +1,4 @@
-"""Finds out for the audit what has arrived in the queue: drains the queue, or asks the stand-in that serves it."""
+"""Provides the audit with what has arrived in the queue: drains the queue, or asks the stand-in that serves it."""
 
 import time
 from collections import Counter
@@ -13,7 +13,7 @@ POLL_SECONDS = 0.1
 
 
 class Arrivals(Protocol):
-    """Counts, inside the context, what arrives in the queue: `received` counts each body by its digest."""
+    """A context that counts the messages that arrive in the queue. `received`: the counts by digest of the body."""
 
     received: Counter[bytes]
 
@@ -22,16 +22,16 @@ class Arrivals(Protocol):
     def __exit__(self, *error: object) -> None: ...
 
     def wait(self, complete: Callable[[Counter[bytes]], bool]) -> None:
-        """Returns when `received` is complete, or when nothing more has arrived for QUIET_SECONDS."""
+        """Returns when `complete(received)` is true, or when nothing has arrived for QUIET_SECONDS."""
         ...
 
     def forget(self, digest: bytes) -> int:
-        """Removes `digest` from `received`, and returns how often it was there."""
+        """Removes `digest` from `received`, and returns its count."""
         ...
 
 
 class Ledger:
-    """The digests that the stand-in keeps of what it has acknowledged."""
+    """An `Arrivals` that reads the stand-in's digests of the messages that it has acknowledged."""
 
     def __init__(self, stand_in: StandIn, queue_url: str) -> None:
         self.received: Counter[bytes] = Counter()

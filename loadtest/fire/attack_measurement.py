@@ -1,4 +1,4 @@
-"""One measurement: start the subject, send one webhook and find it in the queue, attack, audit, write the results."""
+"""Makes one measurement: starts the subject, checks that one webhook reaches the queue, attacks, audits and writes."""
 
 import json
 from collections import Counter
@@ -31,7 +31,7 @@ from loadtest.stage.subject import AttackSubject, Running
 
 
 class Fired(NamedTuple):
-    """vegeta's results of an attack, and the audit where there is a queue to ask."""
+    """vegeta's results of an attack, and the audit, or None without a queue."""
 
     hits: list[Hit]
     report: dict[str, Any]
@@ -83,7 +83,7 @@ def measure(
 def _with_ours(
     measurement: Measurement, sqs: dict[str, Any], what: AttackSubject, used: Used, conditions: Conditions
 ) -> Measurement:
-    """Adds to `measurement` what is known only about a subject that this process has started."""
+    """Adds to `measurement` the facts that are known only if this process has started the subject."""
     accepted = measurement.accepted
     used.cpu_ms_per_accepted = 1000 * used.cpu_s / accepted if accepted else None
     ours = {"release": what.release, "flags": what.flags, "used": used, "sqs": sqs, "conditions": conditions}
@@ -93,7 +93,7 @@ def _with_ours(
 def measure_elsewhere(
     traffic: Request, arrived: Arrivals | None, name: str, load: Load, *, out: Path, progress: Progress
 ) -> Measurement:
-    """Attacks the service at `traffic.url`; audits what `arrived` in its queue. Raises like `measure`."""
+    """Attacks the service at `traffic.url`, and audits what `arrived` in its queue. Raises the errors of `measure`."""
     out.mkdir(parents=True, exist_ok=True)
     with arrived or nullcontext():
         check_one(traffic, arrived)
@@ -119,8 +119,8 @@ def _send(
 ) -> _Sent:
     """Sends the attack, observed and with probes. `cpu` returns the CPU seconds that the service has used so far.
 
-    The last probe can wait for half a minute after vegeta's end. Meanwhile the service still works for clients that
-    have gone, so neither its CPU nor the conditions of that time count.
+    The last probe can wait for half a minute after vegeta's end. During this time, the service still works for clients
+    that have disconnected, so its CPU time and the conditions of this time do not count.
     """
     progress.phase("sending")
     prober = Prober(traffic.url, traffic.health, traffic.is_healthy)
@@ -135,7 +135,7 @@ def _send(
 
 
 def look(traffic: Request, arrived: Arrivals | None, out: Path) -> Fired:
-    """Writes vegeta's reports, and audits once all webhooks with a 200 have arrived, or nothing arrives any more."""
+    """Writes vegeta's reports. Audits when all webhooks with a 200 have arrived, or when nothing more arrives."""
     results = out / "results.bin"
     report = json.loads(vegeta.report(results, "json"))
     (out / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
@@ -151,7 +151,7 @@ def look(traffic: Request, arrived: Arrivals | None, out: Path) -> Fired:
 
 
 def _measurement(name: str, load: Load, traffic: Request, fired: Fired, prober: Prober) -> Measurement:
-    """The part that is common to a service started here and one at a URL."""
+    """Returns the fields that a service started here and a service at a URL have in common."""
     return Measurement(
         name=name,
         load=load,

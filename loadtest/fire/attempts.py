@@ -7,15 +7,15 @@ from typing import TypeVar
 from loadtest.record.shapes import Conditions, Measurement
 from local.machine import Busy
 
-# With three, a neighbour that is busy for a third of the time spoils one attack in 27.
+# If another virtual machine is busy for a third of the time, all three attempts are disturbed once in 27 attacks.
 ATTEMPTS = 3
 Attacked = TypeVar("Attacked")
 
 
 def undisturbed(name: str, attack: Callable[[], Attacked], measurement: Callable[[Attacked], Measurement]) -> Attacked:
-    """Returns the first attempt that nothing disturbed or whose audit failed, or otherwise the last attempt.
+    """Returns the first attempt that was not disturbed or whose audit failed, or otherwise the last attempt.
 
-    `name` is that of the attack, for a line on standard error. `measurement` returns the measurement of an attempt.
+    `name`: the attack's name, for a line on standard error. `measurement` returns the measurement of an attempt.
     """
     for attempt in range(1, ATTEMPTS + 1):
         attacked = attack()
@@ -28,5 +28,5 @@ def undisturbed(name: str, attack: Callable[[], Attacked], measurement: Callable
 
 
 def _disturbed(conditions: Conditions) -> bool:
-    """Returns True if another virtual machine slowed this one down, which another attempt may not meet."""
+    """Returns True if another virtual machine slowed this machine down, so that another attempt may succeed."""
     return bool(Busy(0, conditions.stolen_cores, conditions.slowdown or 1).doubts())
