@@ -1,4 +1,4 @@
-"""Provides what a subject works with during one measurement: a queue, or for v01 a table and invoices."""
+"""Provides a subject's queue, or for v01 its table and invoices, during one measurement."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +18,11 @@ SPARE = 50
 
 
 class Behind(NamedTuple):
-    """`variables`: of the subject; `traffic`: for its URL; `arrived`: None where its 200s are not audited."""
+    """The subject's queue, or v01's table and invoices.
+
+    `variables`: for the subject's environment. `traffic` returns the webhooks for the subject's URL. `arrived`: for the
+    audit of the subject's 200s, or None if they are not audited.
+    """
 
     variables: dict[str, str]
     traffic: Callable[[str], Traffic]
@@ -30,7 +34,7 @@ class Behind(NamedTuple):
 def behind(stack: Stack | BillingStack, what: AttackSubject, load: Load) -> Iterator[Behind]:
     """Creates an empty queue for a measurement, and deletes the queue afterwards.
 
-    For v01, registers invoices instead: SPARE more than `load` has webhooks and users.
+    For v01, registers invoices instead: one for each webhook and user of `load`, and SPARE more.
     """
     if isinstance(stack, BillingStack):
         bodies = seeded(stack, int(load.rate * load.duration_s) + (load.users or 0) + SPARE)

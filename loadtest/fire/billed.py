@@ -1,4 +1,4 @@
-"""Waits until workers have billed all invoices, and audits what they have done at Chargebee's stand-in."""
+"""Waits until workers have billed all invoices, and audits the result at Chargebee's stand-in."""
 
 import time
 from collections import Counter
@@ -23,7 +23,7 @@ WINDOW = 60.0
 def wait_until_billed(
     stage: WorkerStack, planned: Deliveries, workers: Workers, beside: tuple[Person, Writer], shown: Count
 ) -> float:
-    """Returns the seconds until the queue is empty, and the person and the writer of `beside` have done their part.
+    """Waits until the queue is empty and the person and the writer of `beside` are done. Returns the seconds.
 
     Raises TimeoutError if nothing has changed for STANDSTILL_SECONDS, ChildProcessError if a worker has ended by
     itself, and ConfigurationError if Chargebee's stand-in does not answer.
@@ -37,11 +37,11 @@ def wait_until_billed(
         invoices = stage.invoices()
         ended = sum(one["stage"] in {"closed", "void"} for one in invoices if one["id"] in planned.charges)
         shown(ended)
-        # An empty queue means that the workers have done all that they will do, whatever has become of the invoices.
+        # If the queue is empty, the workers are done, even if some invoices are not closed.
         progress = ended / len(planned.events) if waiting else 1.0
         person.act(invoices, progress)
         writer.act(progress)
-        waiting = stage.waiting()  # after the person's deeds, which send further events
+        waiting = stage.waiting()  # after `person.act`, which sends further events
         if not waiting and person.is_done() and writer.is_done():
             return time.monotonic() - began
         state = (ended, waiting)
@@ -53,7 +53,7 @@ def wait_until_billed(
 
 
 def audit(stage: WorkerStack, planned: Deliveries, person: Person) -> dict[str, Any]:
-    """Returns the fields of `BillingAudit` that say what was found."""
+    """Returns the fields of `BillingAudit` about calls, dead letters, messages in the queue, and charges."""
     found = stage.audit()
     letters = [letter.attributes for letter in stage.dead_letters()]
     return {
@@ -73,14 +73,14 @@ def _calls(found: dict[str, Any], invoices: int) -> ChargebeeCalls:
             by_status[status] += len(times)
             all_times += times
     closed = sorted(invoice["closed_at"] for invoice in found["invoices"] if invoice["closed_at"] is not None)
-    # In the last tenth, the work that is left waits for its retries.
+    # The last tenth is left out, because its events only wait for retries.
     busy = (min(all_times), closed[int(0.9 * (min(invoices, len(closed)) - 1))]) if closed else (0.0, 0.0)
     used = _used(sorted(all_times), busy, found["limit"])
     return ChargebeeCalls(limit=found["limit"], by_status=dict(by_status), most=found["most_calls_in_60s"], used=used)
 
 
 def _used(times: list[float], busy: tuple[float, float], limit: int) -> float | None:
-    """The median share of the limit over whole minutes between the times of `busy`; None without such a minute."""
+    """Returns the share of the limit in the median whole minute within `busy`, or None if there is no whole minute."""
     minutes = int((busy[1] - busy[0]) // WINDOW)
     counts = [
         sum(busy[0] + number * WINDOW <= at < busy[0] + (number + 1) * WINDOW for at in times)

@@ -1,4 +1,4 @@
-"""Finds out whether an attack measured the service, or else the machine, the generator, the queue or the network."""
+"""Checks whether an attack measured the service, and not the machine, the generator, the queue or the network."""
 
 from contextlib import AbstractContextManager, ExitStack
 from typing import Self
@@ -9,15 +9,16 @@ from loadtest.record.shapes import Conditions, Load
 from loadtest.stage.stack import Far
 from local.machine import Watch
 
-# Above this, a figure is of the generator as much as of the service.
+# If requests are sent later than this, the figures depend on the generator as much as on the service.
 LATE_MS = 100.0
 
 
 class Observer:
-    """`with` observes an attack; `conditions` are what was seen.
+    """A context that observes the machine and the queue during an attack. `conditions` returns the result.
 
-    Without a `stack` the service runs elsewhere, possibly as another process of this machine. Then, and with a service
-    in a container, what other processes use is not counted. `service` observes such a service at the same time.
+    Without a `stack`, the service runs elsewhere, perhaps as another process of this machine. The CPU of other
+    processes is then not counted, and also not if the service runs in a container, because these processes may include
+    the service. `service`: a context that observes a service that runs elsewhere.
     """
 
     def __init__(self, stack: Far | None = None, service: AbstractContextManager[object] | None = None) -> None:

@@ -1,8 +1,9 @@
 """Generates invoices of customers with one or two subscriptions, in two currencies, and the usage that they charge.
 
-One customer in three has one subscription, and usage that may name neither the subscription nor the currency. One has
-two subscriptions on one invoice; the second may belong to a child of the customer, as in a hierarchy of accounts. And
-one has an invoice for each of two subscriptions, with the same term and mostly in two currencies.
+There are three kinds of customers, equally often. The first kind has one subscription, and its usage may lack the
+subscription and the currency. The second has two subscriptions on one invoice; the second subscription may belong to a
+child of the customer, as in a hierarchy of accounts. The third has two subscriptions with an invoice each, with the
+same term and mostly in two currencies.
 """
 
 import random
@@ -22,7 +23,7 @@ _AMOUNTS = ("sub_total", "total", "amount_due", "amount_to_collect")
 class Expected:
     """Usage that must be charged once, on the invoice `invoice_id` of the customer `owner`, or on its successor.
 
-    `subscription_id` and `currency` are the right ones, whether the usage names them or not.
+    `subscription_id` and `currency` are the correct values, even if the usage itself has none.
     """
 
     billable: SeededBillable
@@ -33,7 +34,7 @@ class Expected:
 
 
 def invoices(template: dict[str, Any], run: str, number: int, source: random.Random | None) -> list[dict[str, Any]]:
-    """Returns `number` invoices like `template`, those of a customer one after the other.
+    """Returns `number` invoices like `template`. The invoices of one customer follow each other.
 
     `run` is part of the ids. If `source` is None, each customer has one subscription, in the template's currency.
     """
@@ -88,7 +89,7 @@ def _invoice(
 
 
 def usage(events: list[dict[str, Any]]) -> dict[str, list[Expected]]:
-    """Returns the usage of the events' invoices by invoice. All of it names its subscription and its currency."""
+    """Returns the usage for the events' invoices, by invoice. Each item has its subscription and its currency."""
     found: dict[str, list[Expected]] = {}
     for event in events:
         invoice = event["content"]["invoice"]
@@ -102,7 +103,7 @@ def usage(events: list[dict[str, Any]]) -> dict[str, list[Expected]]:
 def named(
     wanted: dict[str, list[Expected]], events: list[dict[str, Any]], source: random.Random
 ) -> dict[str, list[Expected]]:
-    """Returns `wanted`, in which usage of customers with one subscription may name neither that nor the currency."""
+    """Returns `wanted`. Removes subscription and currency from some usage of customers with one subscription."""
     lines = [line for event in events for line in event["content"]["invoice"]["line_items"]]
     owners = Counter(owner for owner, _ in {(line["customer_id"], line["subscription_id"]) for line in lines})
     return {
@@ -116,7 +117,7 @@ def _unnamed(expected: Expected) -> Expected:
 
 
 def of_another_currency(expected: Expected) -> SeededBillable:
-    """Returns usage at the same time and for the same subscription, in a currency of no invoice: nobody charges it."""
+    """Returns similar usage in a currency that no invoice has, so the worker must not charge it."""
     return replace(
         expected.billable,
         id="another-currency",

@@ -19,9 +19,9 @@ from local.usage_events import SeededBillable
 
 
 class Mix(NamedTuple):
-    """Shares of the messages.
+    """Shares of the messages that are sent again, too late or can never succeed (`poison`).
 
-    `hostile`: names and ids are those of `loadtest.fire.hostile`, and customers are those of `loadtest.fire.customers`.
+    `hostile`: use the names and ids of `loadtest.fire.hostile`, and the customers of `loadtest.fire.customers`.
     """
 
     again: float
@@ -32,16 +32,17 @@ class Mix(NamedTuple):
 
 ODD = Mix(0.10, 0.05, 0.01, hostile=True)
 PLAIN = Mix(0, 0, 0, hostile=False)
-# The reasons with which messages that can never succeed are in the dead-letter queue.
+# The reasons that dead letters of messages that can never succeed must have.
 NO_EVENT, NO_INVOICE = "not_an_event", "invoice_not_found"
 
 
 @dataclass(frozen=True)
 class Deliveries:
-    """`messages`, in the order in which they are sent. `events`: the newest one of each invoice that exists.
+    """The messages for the workers' queue, and what the workers must do with them.
 
-    `billables`: what is in the table. `charges`: of each of these invoices, what is to be charged. `about`: the invoice
-    of each event about one of them. `poison`: the ids of the events that never can succeed, with the reason.
+    `messages`: in the order of sending. `events`: the newest event of each invoice that exists. `billables`: the items
+    of the table. `charges`: the usage that must be charged, by invoice. `about`: the invoice's id, by event id.
+    `poison`: the reason of the expected dead letter, by the id of each event that can never succeed.
     """
 
     messages: list[Message]
@@ -56,7 +57,7 @@ class Deliveries:
 
 @dataclass
 class _Making:
-    """`sent`: pairs of place in the order, a number between 0 and 1, and message."""
+    """The deliveries while they are generated. `sent`: pairs of a message's place in the order (0 to 1) and message."""
 
     random: random.Random
     template: dict[str, Any]
@@ -65,7 +66,7 @@ class _Making:
     number: int = 0
 
     def event(self, invoice: dict[str, Any]) -> dict[str, Any]:
-        """A fresh event about that invoice."""
+        """Returns an event about the invoice, with a new id."""
         self.number += 1
         content = {**self.template["content"], "invoice": invoice}
         return {**self.template, "id": f"ev_{self.run}_{self.number:06d}", "content": content}
@@ -83,8 +84,8 @@ def message(event: dict[str, Any]) -> Message:
 def deliveries(number: int, seed: int, mix: Mix = ODD) -> Deliveries:
     """Generates `number` messages for the worker's queue.
 
-    The same seed gives the same order, and the same choice of messages that are repeated, too late or poisonous. The
-    ids are new in each call. So are the charges, because they depend on the ids.
+    The same seed gives the same order, and the same choice of messages that are sent again, sent too late, or can never
+    succeed. Ids are new in each call. Charges differ as well, because they depend on the ids.
     """
     making = _Making(random.Random(seed), json.loads(default_file().read_bytes()))  # noqa: S311  # no secret
     again, too_late, poison = (round(number * share) for share in mix[:3])
@@ -96,9 +97,9 @@ def deliveries(number: int, seed: int, mix: Mix = ODD) -> Deliveries:
     wanted = customers.usage(newest)
     others: list[SeededBillable] = []
     if mix.hostile:
-        source = random.Random(seed)  # noqa: S311  # its own: how much it draws depends on the ids, which are fresh
+        source = random.Random(seed)  # noqa: S311  # a separate generator, because it draws as many numbers as the new ids require
         wanted = customers.named(hostile.renamed_of_each(wanted, source), newest, source)
-        # Of one invoice of each customer, because both invoices of a customer have the same term.
+        # For one invoice of each customer, because all invoices of a customer have the same term.
         for invoice in {one["customer_id"]: one for one in invoices}.values():
             others += [*hostile.outside(invoice), customers.of_another_currency(wanted[invoice["id"]][0])]
         for event in newest:

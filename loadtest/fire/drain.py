@@ -1,4 +1,4 @@
-"""Drains the queue while the attack runs, so that an emulator need not hold all messages in memory."""
+"""Drains the queue during the attack, so that an emulator does not need memory for all messages."""
 
 import threading
 import time
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from types_boto3_sqs.type_defs import MessageTypeDef
 
 LONG_POLL_SECONDS = 1
-QUIET_SECONDS = 3  # after that long without a message, the missing ones count as lost
+QUIET_SECONDS = 3  # if no message arrives for this time, the missing messages count as lost
 
 
 class Drain:
-    """A context that drains the queue in the background; `received` counts the messages by digest of the body."""
+    """An `Arrivals` that drains the queue in the background. `received`: the counts by digest of the body."""
 
     def __init__(self, sqs: "SQSClient", queue_url: str) -> None:
         self.received: Counter[bytes] = Counter()
@@ -54,7 +54,7 @@ class Drain:
         if messages:
             self._delete(messages)
         with self._changed:
-            # Counted after the delete: a message whose delete failed may be received again.
+            # Counted after the delete, because a message whose delete fails may be received again.
             self.received.update(digest(message["Body"].encode()) for message in messages)
             self._empty_since = None if messages else self._empty_since or asked
             self._changed.notify_all()
@@ -66,12 +66,12 @@ class Drain:
         )
 
     def wait(self, complete: Callable[[Counter[bytes]], bool]) -> None:
-        """Returns when `received` is complete, or when the queue has been empty for QUIET_SECONDS of this call.
+        """Returns when `complete(received)` is true, or when the queue is empty for QUIET_SECONDS during this call.
 
         Raises the error of the queue if it cannot be read.
         """
 
-        began = time.monotonic()  # the last webhook may be on its way from the queue
+        began = time.monotonic()  # not earlier, because the last message may not have been received yet
 
         def settled() -> bool:
             empty = self._empty_since
@@ -84,5 +84,5 @@ class Drain:
             raise self.error
 
     def forget(self, digest: bytes) -> int:
-        """Removes `digest` from `received`, and returns how often it was there."""
+        """Removes `digest` from `received`, and returns its count."""
         return self.received.pop(digest, 0)

@@ -14,7 +14,7 @@ from loadtest.stage.stack import Stack
 from loadtest.stage.stand_in import StandIn
 from loadtest.stage.toxiproxy import Toxic
 
-# Between two faults, and how long one lasts, in seconds.
+# The shortest and the longest pause between two faults, and duration of a fault, in seconds.
 PAUSE = (2.0, 8.0)
 LASTS = (1.0, 8.0)
 
@@ -27,7 +27,7 @@ KINDS = (
 
 
 class Step(NamedTuple):
-    """A fault, the seconds before it, and how long it lasts."""
+    """A fault, the pause before it in seconds, and its duration in seconds."""
 
     pause: float
     kind: str
@@ -36,13 +36,13 @@ class Step(NamedTuple):
 
 def plan(seed: int) -> Iterator[Step]:
     """Yields steps without end. The same seed gives the same steps."""
-    chosen = random.Random(seed)  # noqa: S311  # to be repeated
+    chosen = random.Random(seed)  # noqa: S311  # must be repeatable
     while True:
         yield Step(chosen.uniform(*PAUSE), chosen.choice(KINDS), chosen.uniform(*LASTS))
 
 
 class FaultInjector:
-    """Injects faults one after the other inside the context; `planted` counts them by kind."""
+    """A context that injects faults one after the other. `planted`: the number of injected faults by kind."""
 
     def __init__(self, stack: Stack, service: Supervised, seed: int) -> None:
         assert isinstance(stack.process, StandIn)
