@@ -1,6 +1,6 @@
-"""Names, ids and descriptions that imitate the references of charges, and usage outside the period.
+"""Names, ids and descriptions that imitate the references of charges, and usage outside the invoice's period.
 
-None of them may change what is charged: see `app.billing.references`.
+The worker must charge the same in spite of them: see `app.billing.references`.
 """
 
 import random
@@ -12,7 +12,7 @@ from loadtest.fire.customers import Expected
 from local.usage_events import SeededBillable
 
 _YEAR = 365 * 86_400
-TWINS = 0.2  # share of the invoices in which two billable events get one id, if their times and amounts differ
+TWINS = 0.2  # share of the customers for whom two items of usage get the same id, if their times and amounts differ
 _IDS = ("EUR", "billable:b1", "b1@1772319600", "ü" * 100, "x" * 100, "-", "%5B%5D", "a/b?c#d", "\U0001f680", "0")
 _PLANS = (
     "Team (March 2026) [EUR]",
@@ -27,9 +27,9 @@ _PLANS = (
 
 
 def renamed_of_each(usage: dict[str, list[Expected]], source: random.Random) -> dict[str, list[Expected]]:
-    """Returns `usage`, which belongs to invoices, with other ids and descriptions.
+    """Returns `usage`, by invoice, with other ids and descriptions.
 
-    The ids of a customer's usage are different, but sometimes two have one id and different times and amounts.
+    Each item of a customer has its own id, but sometimes two items with different times and amounts share an id.
     """
     found: dict[str, list[Expected]] = {}
     for _, some in groupby(usage.items(), key=lambda one: one[1][0].owner):
@@ -41,17 +41,17 @@ def renamed_of_each(usage: dict[str, list[Expected]], source: random.Random) -> 
 
 
 def renamed(billables: list[SeededBillable], source: random.Random) -> list[SeededBillable]:
-    """Returns `billables` with other ids and descriptions; sometimes two of them have one id and different times."""
+    """Returns `billables` with other ids and descriptions. Sometimes two with different times share an id."""
     ids = source.sample(_IDS, len(billables))
     one, other = billables[0], billables[-1]
-    # With different amounts, so that an audit tells one from the other.
+    # Only if the amounts differ, so that the audit can distinguish the two items.
     if source.random() < TWINS and one.occurred_at != other.occurred_at and one.amount != other.amount:
         ids[-1] = ids[0]
     return [replace(one, id=name, description=source.choice(_PLANS)) for one, name in zip(billables, ids, strict=True)]
 
 
 def outside(invoice: dict[str, Any]) -> list[SeededBillable]:
-    """Returns usage of the customer a year before the invoice's period and a year after it, which nobody charges."""
+    """Returns usage a year before the invoice's period and a year after it, which the worker must not charge."""
     starts, ends = ([line[name] for line in invoice["line_items"]] for name in ("date_from", "date_to"))
     return [
         SeededBillable("EUR", invoice["customer_id"], 77, "Usage of another year", at)
@@ -60,7 +60,7 @@ def outside(invoice: dict[str, Any]) -> list[SeededBillable]:
 
 
 def lines(invoice: dict[str, Any], billables: list[SeededBillable], source: random.Random) -> list[dict[str, Any]]:
-    """Returns the invoice's lines with other names, and an ad-hoc line of somebody else far outside the period."""
+    """Returns the invoice's lines with other descriptions, and one more ad-hoc line with a period of years."""
     own = [f"Usage [{one.id}]" for one in billables] + [
         f"Usage [billable:{one.id}@{one.occurred_at}]" for one in billables
     ]

@@ -1,4 +1,4 @@
-"""One request to any service, sent again and again."""
+"""The request of an attack on any service, which vegeta sends repeatedly."""
 
 import base64
 import json
@@ -13,13 +13,13 @@ ID = b"{{id}}"
 
 
 class Request:
-    """A request to any service. In `template`, each body has a number of its own in place of `{{id}}`.
+    """A request to any service. In each body, a different number replaces `{{id}}` of the `template`.
 
-    `number` counts the bodies, also of a few requests that vegeta read last and did not send. `health` is the path of
-    the probes.
+    `number`: how many bodies vegeta has read, including a few that it did not send. `health`: the path of the probes.
     """
 
-    # The targets have no end. A redirect may lead to another machine. Bodies of answers would fill the disk.
+    # -lazy: the targets have no end. -redirects: a redirect may lead to another machine. -max-body: response bodies
+    # would fill the disk.
     options: tuple[str, ...] = ("-lazy", "-redirects", "-1", "-max-body", "0")
 
     def __init__(
@@ -31,7 +31,10 @@ class Request:
         self._template = template
 
     def bodies(self) -> Iterator[bytes]:
-        """Yields the next bodies. A number is valid JSON inside and outside quotation marks, and new in each run."""
+        """Yields the next bodies. Uses numbers, because they are valid JSON with and without quotation marks.
+
+        The numbers differ between runs.
+        """
         for number in count(time.time_ns() // 1000):
             self.number += 1
             yield self._template.replace(ID, str(number).encode())
@@ -41,13 +44,13 @@ class Request:
         return status // 100 == 2  # noqa: PLR2004  # the class of successful statuses
 
     def is_healthy(self, status: int) -> bool:
-        """Returns True below 500: a 404 of a path that does not exist also shows that the process answers."""
+        """Returns True below 500, because even a 404 for an unknown path shows that the process responds."""
         return status < 500  # noqa: PLR2004  # the first status of the server's errors
 
     def feed(self, pipe: IO[bytes]) -> threading.Thread:
         """Starts a thread that writes targets in vegeta's JSON format until vegeta closes the pipe.
 
-        The targets must not end before the attack: vegeta would count one more request, which it could not send.
+        The targets must not end before the attack, because vegeta would count one more request that it did not send.
         """
         thread = threading.Thread(target=self._write, args=(pipe,), daemon=True)
         thread.start()

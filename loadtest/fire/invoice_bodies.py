@@ -1,4 +1,4 @@
-"""Finds out for the audit what v01 has done: each closed invoice at the Chargebee stand-in counts as its webhook."""
+"""Provides the audit with what v01 has billed: each closed invoice at Chargebee's stand-in counts as its webhook."""
 
 import json
 from collections import Counter
@@ -16,7 +16,7 @@ WRONG = b"closed with other charges than there are to bill"
 
 
 def seeded(stack: BillingStack, count: int) -> list[bytes]:
-    """Returns `count` webhooks. Their invoices are at Chargebee's stand-in, and their customers' usage in the table."""
+    """Returns `count` webhooks. Puts their invoices into Chargebee's stand-in, and their usage into the table."""
     bodies = list(fresh_events(default_file().read_bytes(), count))
     seeding.seed(stack.run, bodies)
     return bodies
@@ -25,7 +25,7 @@ def seeded(stack: BillingStack, count: int) -> list[bytes]:
 class Invoices:
     """An `Arrivals`: an invoice that is closed with each of its charges exactly once counts as its webhook's digest.
 
-    One that is closed otherwise counts as WRONG.
+    An invoice that is closed with other charges counts as WRONG.
     """
 
     def __init__(self, stack: BillingStack, bodies: list[bytes]) -> None:
@@ -50,7 +50,7 @@ class Invoices:
         pass
 
     def wait(self, complete: Callable[[Counter[bytes]], bool]) -> None:
-        """Reads the invoices once: an invoice is closed before its webhook gets a 200."""
+        """Reads the invoices once, without waiting, because v01 closes an invoice before the webhook gets its 200."""
         self.received = Counter(filter(None, map(self._digest, self._audited()))) - self._forgotten
 
     def forget(self, digest: bytes) -> int:
@@ -60,7 +60,7 @@ class Invoices:
         return found
 
     def _digest(self, invoice: dict[str, Any]) -> bytes | None:
-        """Returns what the invoice counts as, or None if it is not closed or belongs to another attack."""
+        """Returns the digest as which the invoice counts, or None if it is not closed or not of this attack."""
         expected = self._expected.get(invoice["id"])
         if expected is None or invoice["closed_at"] is None:
             return None
@@ -69,6 +69,6 @@ class Invoices:
         return body if charged == wanted else WRONG
 
     def _audited(self) -> list[dict[str, Any]]:
-        """Returns all invoices of the stand-in. Raises ConfigurationError if the stand-in does not answer."""
+        """Returns all invoices of the stand-in. Raises ConfigurationError if the stand-in does not respond."""
         found: list[dict[str, Any]] = json.loads(ask(self._url, "/_/audit"))["invoices"]
         return found

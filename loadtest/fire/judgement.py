@@ -1,8 +1,8 @@
-"""Judges what is at Chargebee's stand-in and in the dead-letter queue, without I/O.
+"""Judges the invoices at Chargebee's stand-in and the dead letters, without I/O.
 
-Usage must be charged exactly once on an invoice that is neither voided nor deleted: on the invoice of its subscription,
-in its currency. If a person has worked on the invoice, a verdict (a dead letter with its code) may take the place of
-the charge: then a person has to decide.
+Usage must be charged exactly once, on the invoice of its subscription, in its currency. Voided and deleted invoices do
+not count. If a person has closed, deleted or voided the invoice, a verdict may replace the charge. A verdict is a dead
+letter whose reason is one of VERDICTS; it asks a person to decide.
 """
 
 from collections import Counter
@@ -17,12 +17,12 @@ from loadtest.fire.person import Deed
 
 # The codes with which an event may end if a person has closed, deleted or voided its invoice.
 VERDICTS = frozenset({"invoice_not_found", "closed_without_charges", "invoice_voided"})
-Charge = tuple[dict[str, Any], dict[str, Any]]  # an invoice of the audit, and one of its charges
+Charge = tuple[dict[str, Any], dict[str, Any]]  # an invoice at the stand-in, and one of its charges
 
 
 @dataclass(frozen=True)
 class Judge:
-    """`invoices`: those of the stand-in's audit. `letters`: the dead letters' attributes. `deeds`: by the invoice."""
+    """The judge. `deeds`: what a person has done, by invoice. `invoices`: at the stand-in. `letters`: attributes."""
 
     planned: Deliveries
     deeds: Mapping[str, Deed]
@@ -30,7 +30,7 @@ class Judge:
     letters: list[dict[str, str]]
 
     def found(self) -> dict[str, Any]:
-        """Returns the fields of `BillingAudit` that say what is wrong, and the totals."""
+        """Returns the fields of `BillingAudit` about faults, and the totals."""
         charges = self._charges()
         usage = {_key(one): one for some in self.planned.charges.values() for one in some}
         once = {key: charges[key][0] for key in usage if len(charges.get(key, [])) == 1}
@@ -60,7 +60,7 @@ class Judge:
         return found
 
     def _foreign(self, usage: Mapping[tuple[str, str, int], Expected]) -> Iterator[Charge]:
-        """Yields the charges that no usage explains, also those on voided and deleted invoices."""
+        """Yields the charges that match no usage, including charges on voided and deleted invoices."""
         for invoice in self.invoices:
             for charge in invoice["charges"]:
                 if _key_of(invoice, charge) not in usage:
@@ -75,7 +75,7 @@ class Judge:
         )
 
     def _unbilled(self) -> Iterator[str]:
-        """Yields the invoices that are neither closed nor void, and those of which the stand-in knows nothing."""
+        """Yields the invoices that are not closed or void, including invoices that the stand-in does not have."""
         ended = {one["id"] for one in self.invoices if one["closes"] or one["stage"] == "void"}
         for name in self.planned.charges:
             wanted = {name, *(self.deeds[name].successors.values() if name in self.deeds else ())}
@@ -87,20 +87,21 @@ class Judge:
 
     @cached_property
     def _verdicts(self) -> set[str | None]:
-        """The invoices of which a dead letter says that a person must decide."""
+        """The invoices with a verdict."""
         letters = (letter for letter in self.letters if letter.get("reason") in VERDICTS)
         return {self._disturbed.get(letter.get("event_id", "")) for letter in letters}
 
     @cached_property
     def _disturbed(self) -> dict[str, str]:
-        """The invoice of each event that a person may have disturbed."""
+        """The invoice of each event that may fail because a person has changed the invoice, by event id."""
         own = {event: name for event, name in self.planned.about.items() if name in self.deeds}
         return own | {event: name for name, deed in self.deeds.items() for event in deed.events}
 
     def _unexplained(self) -> Iterator[str]:
-        """Yields letters that should not be there or have another reason, and poison that is not there.
+        """Yields dead letters that are unexpected or have a wrong reason, and dead letters that are missing.
 
-        A worker that is killed between sending and deleting leaves the same letter twice.
+        A letter may occur twice, because a worker may be killed after it has sent the letter and before it deletes the
+        message.
         """
         found = {letter.get("event_id", "no event_id"): letter.get("reason", "none") for letter in self.letters}
         for name in found.keys() | self.planned.poison.keys():
@@ -124,7 +125,7 @@ def _name(expected: Expected) -> str:
 def _totals(
     usage: Iterable[Expected], judged: Iterable[Expected], live: Iterable[dict[str, Any]]
 ) -> dict[str, dict[str, int]]:
-    """Returns the sums in minor units by currency: of the usage, of what is charged, of what has a verdict instead."""
+    """Returns three sums by currency, in minor units: of all usage, of the charges, and of usage with a verdict."""
     wanted, instead, charged = Counter[str](), Counter[str](), Counter[str]()
     for one in usage:
         wanted[one.currency] += one.billable.amount

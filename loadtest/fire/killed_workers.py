@@ -1,4 +1,4 @@
-"""Workers that are killed (-9), one every few seconds, and start again at once."""
+"""Runs workers, kills one of them with SIGKILL every few seconds, and starts it again at once."""
 
 import random
 import subprocess
@@ -16,7 +16,7 @@ BETWEEN = (2.0, 6.0)
 
 
 class Workers:
-    """Runs `number` workers inside the context. `kills` is the number of workers that were killed so far.
+    """A context that runs `number` workers. `kills`: the number of kills so far.
 
     `retry_s` is the longest delay, in seconds, before a worker's first retry of a message.
     """
@@ -55,9 +55,9 @@ class Workers:
         self._output.close()
 
     def check(self) -> None:
-        """Raises ChildProcessError, with the log's last line, if a worker has ended that this class did not kill."""
+        """Raises ChildProcessError, with the log's last line, if a worker has ended by itself."""
         for process in self._processes:
-            # In this order, because the other thread names its victim before it kills it.
+            # Poll first, because the other thread sets `_victim` before it kills the worker.
             if process.poll() is not None and process is not self._victim:
                 require_running(process, self._log)
 
@@ -66,7 +66,7 @@ class Workers:
         self._thread.join()
 
     def _start(self, output: IO[bytes]) -> "subprocess.Popen[bytes]":
-        # A session of its own: Ctrl-C in the terminal ends the command, which stops its workers.
+        # In a new session, so that Ctrl-C in the terminal ends only the command, which then stops its workers.
         return subprocess.Popen(
             self._command, env=self._environment, cwd=ROOT, stdout=output, stderr=output, start_new_session=True
         )

@@ -1,7 +1,7 @@
-"""A person who works on the invoices at Chargebee's stand-in while workers bill them.
+"""Simulates a person who changes invoices at Chargebee's stand-in while workers bill them.
 
-The person closes a pending invoice, deletes it, or voids one that is closed. After the last two, the person regenerates
-the invoice of each subscription, and the load test sends the events of the new invoices, as Chargebee does.
+The person closes or deletes a pending invoice, or voids a closed invoice. After deleting or voiding, the person
+regenerates the invoice of each subscription, and the load test sends the events of the new invoices, as Chargebee does.
 """
 
 import http.client
@@ -24,9 +24,9 @@ _DEEDS = {"pending": ("close", "delete"), "charging": ("close", "delete"), "clos
 
 @dataclass(frozen=True)
 class Deed:
-    """The deed of a person on an invoice: `close`, `delete` or `void`.
+    """What a person has done with an invoice: `what` is `close`, `delete` or `void`.
 
-    `successors`: the id of the regenerated invoice of each subscription. `events`: the ids of their events.
+    `successors`: the id of the regenerated invoice, by subscription. `events`: the ids of the new invoices' events.
     """
 
     what: str
@@ -36,7 +36,7 @@ class Deed:
 
 
 class Person:
-    """Does a deed with one invoice in ONE_IN. `deeds`: those done so far, by the invoice's id."""
+    """Changes one invoice in ONE_IN. `deeds`: the changes so far, by the invoice's id."""
 
     def __init__(self, stage: WorkerStack, planned: Deliveries, seed: int) -> None:
         self.deeds: dict[str, Deed] = {}
@@ -45,14 +45,14 @@ class Person:
         self._random = random.Random(seed)  # noqa: S311  # no secret
 
     def act(self, invoices: Iterable[dict[str, Any]], progress: float) -> None:
-        """Does what is due when the share `progress` of the work is done. `invoices`: the stand-in's summaries."""
+        """Makes the changes that are due. `progress`: the done share of the work (0 to 1). `invoices`: summaries."""
         due = int(len(self._planned) / ONE_IN * progress) - len(self.deeds)
         if due <= 0:
             return
         free = [one for one in invoices if one["id"] in self._planned and one["id"] not in self.deeds]
         stages = {stage: [one for one in free if one["stage"] == stage] for stage in _DEEDS}
         for _ in range(due):
-            # Few invoices are being charged at any time. So the stage is chosen first, or they would never be met.
+            # Choose the stage before the invoice, because few invoices are in the stage `charging` at any time.
             stage = self._random.choice([stage for stage, some in stages.items() if some] or [""])
             if not stage:
                 return
@@ -63,11 +63,11 @@ class Person:
         return len(self.deeds) >= int(len(self._planned) / ONE_IN)
 
     def _try(self, what: str, summary: dict[str, Any]) -> None:
-        """Does the deed, unless the worker has changed the invoice meanwhile, or is changing it right now."""
+        """Changes the invoice. Does nothing if a worker has changed its stage or is changing it now."""
         invoice_id = summary["id"]
         if self._by_hand("POST", f"invoices/{quote(summary['number'] or invoice_id, '')}/{what}") is None:
             return
-        # First of all, because the deed is done, even if this process cannot complete what follows.
+        # Record it first, because the stand-in has changed the invoice even if the next calls fail.
         self.deeds[invoice_id] = Deed(what, invoice_id)
         if what == "close":
             return
@@ -90,7 +90,7 @@ class Person:
         return next(event for event in events if event["content"]["invoice"]["id"] == invoice_id)
 
     def _by_hand(self, method: str, path: str) -> Any:
-        """Returns the answer of the stand-in, or None if it has rejected the request."""
+        """Returns the response of the stand-in, or None if the stand-in has rejected the request."""
         connection = http.client.HTTPConnection(urlsplit(self._chargebee).netloc, timeout=SECONDS)
         try:
             connection.request(method, f"/_/by_hand/{path}")

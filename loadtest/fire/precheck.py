@@ -1,4 +1,4 @@
-"""Correctness before speed: one request before the attack must succeed, and a webhook must be in the queue."""
+"""Checks correctness before speed: one request before the attack must succeed, and a webhook must reach the queue."""
 
 import http.client
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ class PreCheckFailed(Exception):
 
 
 def check_one(traffic: Request, arrivals: Arrivals | None) -> None:
-    """Sends one request; without `arrivals`, only its status is checked. Raises PreCheckFailed."""
+    """Sends one request. Checks its status and, unless `arrivals` is None, its message. Raises PreCheckFailed."""
     _send(traffic, next(traffic.bodies()))
     if arrivals is not None:
         assert isinstance(traffic, Traffic), "only webhooks arrive in a queue"
@@ -24,7 +24,7 @@ def check_one(traffic: Request, arrivals: Arrivals | None) -> None:
 
 
 def _send(traffic: Request, body: bytes) -> None:
-    """Raises PreCheckFailed if the request does not succeed."""
+    """Sends the request. Raises PreCheckFailed if it does not succeed."""
     parts = urlsplit(traffic.url)
     connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = connect(parts.netloc, timeout=30)
