@@ -1,4 +1,4 @@
-"""Probes a service during an attack, like the kubelet: a new connection for each, one after the other."""
+"""Probes a service during an attack, as the kubelet does: one probe after the other, each on a new connection."""
 
 import http.client
 import threading
@@ -11,14 +11,15 @@ from urllib.parse import urlsplit
 from loadtest.record.shapes import ProbeLatencies
 
 INTERVAL_SECONDS = 0.1
-# As in the manifests' liveness probe.
+# The same as in the manifests' liveness probe.
 TIMEOUT_SECONDS = 30
 
 
 class ProbeResult(NamedTuple):
-    """The start of a probe, in seconds since the start of the first one, and how many seconds it took.
+    """The result of a probe. `at`: its start, in seconds since the start of the first probe. `latency`: in seconds.
 
-    `answered`: whether the answer was a healthy one. A process that is dead refuses a probe at once.
+    `answered`: whether the response was healthy. False may also come quickly, because a dead process refuses a probe at
+    once.
     """
 
     at: float
@@ -27,9 +28,9 @@ class ProbeResult(NamedTuple):
 
 
 class Prober:
-    """Probes inside the context. `sequence` has every result; `probes()` summarises them.
+    """A context that probes. `sequence`: all results. `probes()` summarises the results.
 
-    `path` replaces the path of `url`. `is_healthy` decides by the status whether an answer is a healthy one.
+    `path` replaces the path of `url`. `is_healthy` returns whether a status is healthy.
     """
 
     def __init__(
@@ -52,7 +53,10 @@ class Prober:
         self._thread.join()
 
     def probes(self) -> ProbeLatencies | None:
-        """Returns the latencies of the answered probes, and the numbers of all and of failed ones; None without one."""
+        """Returns the latencies of the healthy responses, and the numbers of all and of failed probes.
+
+        Returns None if there was no probe.
+        """
         if not self.sequence:
             return None
         number = len(self.sequence)

@@ -1,4 +1,4 @@
-"""Progress bars, only on a terminal."""
+"""Progress bars, which are shown only on a terminal."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -27,10 +27,10 @@ def _bar(*columns: ProgressColumn) -> rich.Progress:
 
 
 class Progress:
-    """Receives the progress of one attack. This class ignores it; subclasses show it."""
+    """Receives the progress of one attack. This class ignores the progress; a subclass shows it."""
 
     def phase(self, what: str) -> None:
-        """Reports what happens from now on."""
+        """Reports the phase that begins now, as text."""
 
     def sent(self, webhooks: int) -> None:
         """Reports how many webhooks have been sent so far."""
@@ -40,7 +40,7 @@ SILENT = Progress()
 
 
 class _Shown(Progress):
-    """Only the time that sending takes is known beforehand: in the other phases the bar has no end."""
+    """Shows the progress as a bar. The bar has an end only while sending, because only this duration is known."""
 
     def __init__(self, bar: rich.Progress, name: str, load: Load) -> None:
         self._bar, self._name, self._load = bar, name, load
@@ -59,16 +59,16 @@ class _Shown(Progress):
 
 @contextmanager
 def attack(name: str, load: Load) -> Iterator[Progress]:
-    """A bar for one attack."""
+    """Shows a bar for one attack. Yields the object that receives the attack's progress."""
     with _bar(TextColumn("{task.fields[sent]:,} webhooks sent"), TimeRemainingColumn()) as bar:
         yield _Shown(bar, name, load)
 
 
 @contextmanager
 def steps(what: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A bar for many attacks; yields a function to call with each one's name at its start.
+    """Shows a bar for many attacks. Yields a function, to be called with each attack's name at its start.
 
-    The bar shows no remaining time, which would be wrong, because attacks on slow releases take longer.
+    The bar shows no remaining time, because it would be wrong: attacks on slow releases take longer.
     """
     with _bar(MofNCompleteColumn()) as bar:
         task = bar.add_task(what, total=total)
@@ -86,7 +86,7 @@ def steps(what: str, total: int) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def count(what: str, total: int) -> Iterator[Count]:
-    """A bar for work that is counted from outside; yields a function to call with how much is done."""
+    """Shows a bar for work that the caller counts. Yields a function, to be called with the amount that is done."""
     with _bar(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)

@@ -1,4 +1,4 @@
-"""The audit: every event id that got 200 is in the queue, exactly as sent."""
+"""Audits an attack: for every event id that got 200, the queue must have the message exactly as sent."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -9,9 +9,10 @@ from loadtest.record.shapes import Audit
 def audit(sent: dict[str, bytes], accepted: Iterable[str], received: Counter[bytes]) -> Audit:
     """Compares what was sent (digests by event id), what got 200 (event ids) and what was in the queue (digests).
 
-    `lost`: got 200, and is not in the queue as sent. `altered`: in the queue, with bytes that were not sent. `unasked`:
-    a 200 for an id that was not sent, or a second one. `late`: in the queue, without a 200. `duplicates`: further
-    copies of a sent message in the queue. The audit holds in spite of late messages and duplicates.
+    `lost`: got 200, but the queue does not have the message as sent. `altered`: messages in the queue with bytes that
+    were not sent. `unasked`: a 200 for an id that was not sent, or a second 200 for an id. `late`: messages in the
+    queue that got no 200. `duplicates`: further copies of a sent message. The audit holds even if there are late
+    messages and duplicates.
     """
     answers = Counter(accepted)
     unasked = sum(count - (event_id in sent) for event_id, count in answers.items())

@@ -1,4 +1,4 @@
-"""The queue during an attack: the CPU that it uses, and its response time through toxiproxy."""
+"""Watches the queue during an attack: the CPU that it uses, and its response time through toxiproxy."""
 
 import http.client
 import ssl
@@ -14,13 +14,13 @@ import psutil
 from loadtest.stage.stack import Far
 
 PING_SECONDS = 0.1
-# Above these, a figure is of the queue or of the network as much as of the service.
+# Above these limits, the figures depend on the queue or the network as much as on the service.
 QUEUE_CORES = 0.8
 PING_EXCESS_MS = 25.0
 
 
 class QueueWatch:
-    """`with` watches; `cores` (average) and `ping_ms` (median, None without a response) are the result."""
+    """A context that watches the queue. `cores`: average use. `ping_ms`: median, or None without a response."""
 
     cores: float
 
@@ -46,7 +46,7 @@ class QueueWatch:
         return median(self._pings) * 1000 if self._pings else None
 
     def doubts(self) -> list[str]:
-        """Why figures of that time are of the queue or the network, a line each."""
+        """Returns a line for each reason why the figures may depend on the queue or the network."""
         doubts = []
         if self.cores > QUEUE_CORES:
             doubts.append(f"the queue used {self.cores:.1f} cores: it may bound the rate")
@@ -67,7 +67,7 @@ class QueueWatch:
             context = ssl.create_default_context(cafile=tls.ca)
             connection = http.client.HTTPSConnection(address, timeout=5, context=context)
         with suppress(OSError, http.client.HTTPException):
-            _ping(connection)  # the handshake
+            _ping(connection)  # not measured, because it includes the handshake
         while not self._ended.wait(PING_SECONDS):
             began = time.monotonic()
             try:
@@ -79,6 +79,6 @@ class QueueWatch:
 
 
 def _ping(connection: http.client.HTTPConnection) -> None:
-    """Any response counts: it has crossed the network twice."""
+    """Sends a request and reads the response. Any status will do, because only the time matters."""
     connection.request("GET", "/")
     connection.getresponse().read()

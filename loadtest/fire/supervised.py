@@ -1,4 +1,4 @@
-"""A service that is started again whenever it ends, on the same port, as a pod's container is."""
+"""Runs a service and restarts it on the same port whenever it ends, as the kubelet does with a container."""
 
 import threading
 from pathlib import Path
@@ -17,9 +17,9 @@ MIB = 1024 * 1024
 
 
 class Supervised:
-    """Runs a service inside the context, which begins when the service is ready, and restarts it whenever it ends.
+    """A context that runs a service and restarts it whenever it ends. The context begins when the service is ready.
 
-    `starts` is the number of starts so far, and `peak_mib` the highest resident memory of the service in MiB.
+    `starts`: the number of starts so far. `peak_mib`: the highest resident memory of the service, in MiB.
     """
 
     def __init__(self, what: AttackSubject, stack: dict[str, str], log: Path) -> None:
@@ -42,8 +42,8 @@ class Supervised:
                 raise TimeoutError(f"the service was not ready within {START_SECONDS} s")
             self._raise()
         except BaseException:
-            # If `__enter__` raises, Python calls no `__exit__`, and the service would keep running. `join` returns when
-            # `subject.start` has succeeded or given up.
+            # If `__enter__` raises, Python does not call `__exit__`, so the service would keep running. `join` returns
+            # when `subject.start` has succeeded or failed.
             self._ended.set()
             self._thread.join()
             raise
@@ -68,7 +68,7 @@ class Supervised:
             self._ready.set()
 
     def _one(self) -> None:
-        """Runs the service once, until it or the context ends."""
+        """Runs the service once, until the service or the context ends."""
         with (
             open_budget("none") as budget,
             subject.start(self._what, budget, self._stack, self._log, port=self._port) as running,

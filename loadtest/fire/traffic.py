@@ -1,4 +1,4 @@
-"""Webhooks with distinct ids, streamed to vegeta, and the digest of each."""
+"""Streams webhooks with distinct ids to vegeta, and keeps the digest of each webhook."""
 
 import base64
 import http.client
@@ -13,17 +13,17 @@ ENDLESS = 62**6  # the number of ids that fresh_events can generate
 
 
 def digest(body: bytes) -> bytes:
-    """Returns the MD5 that is kept instead of a body, so that 240,000 fit into memory. SQS also answers with MD5s."""
+    """Returns the body's MD5. Traffic keeps it instead of the body, so that 240,000 webhooks fit into memory."""
     return md5(body, usedforsecurity=False).digest()
 
 
 class Traffic(Request):
-    """Fresh webhooks of the default size, or `bodies`.
+    """Webhooks of the default size with new ids, or `bodies`.
 
-    `sent` has the digest of each, by event id, also of a few that vegeta read last and did not send.
+    `sent`: the digest of each webhook by event id, including a few that vegeta has read but did not send.
     """
 
-    options = ("-lazy",)  # the answers have the event ids
+    options = ("-lazy",)  # without -max-body, because the responses have the event ids
 
     def __init__(self, url: str, username: str, password: str, bodies: Iterator[bytes] | None = None) -> None:
         credentials = base64.b64encode(f"{username}:{password}".encode()).decode()
@@ -34,16 +34,16 @@ class Traffic(Request):
         self._bodies = bodies or fresh_events(template, ENDLESS)
 
     def bodies(self) -> Iterator[bytes]:
-        """The next webhooks; adds each to `sent`."""
+        """Yields the next webhooks, and adds each to `sent`."""
         for body in self._bodies:
-            # The id is the first field: json.loads of the whole body would cost more CPU than sending it.
+            # The id is the first field. Parsing the whole body would cost more CPU than sending it.
             event_id = body[body.index(b'"id": "') + 7 :].partition(b'"')[0].decode()
             self.sent[event_id] = digest(body)
             self.number += 1
             yield body
 
     def is_success(self, status: int) -> bool:
-        """Returns True for 200, which is all that Chargebee accepts."""
+        """Returns True for 200, because Chargebee accepts no other status."""
         return status == http.client.OK
 
     def is_healthy(self, status: int) -> bool:

@@ -1,4 +1,4 @@
-"""Computes how much of its budget a subject has used."""
+"""Computes how much of the budget a subject has used."""
 
 from loadtest.record.shapes import Used
 from loadtest.stage.budget import LIMITS, Budget

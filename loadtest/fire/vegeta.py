@@ -14,11 +14,11 @@ from typing import IO, Any, NamedTuple, Protocol
 
 from loadtest.record.shapes import Latencies, Load
 
-LATE_SECONDS = 60  # for vegeta to start, and to write its results
+LATE_SECONDS = 60  # the time that vegeta may take to start and to write its results
 
 
 class Hit(NamedTuple):
-    """One request. `at` and `latency` in seconds, `at` since the first request; `event_id`: see `_queued_id`."""
+    """One request. `at`: seconds since the first request. `latency`: in seconds. `event_id`: see `_queued_id`."""
 
     at: float
     latency: float
@@ -30,7 +30,7 @@ class Hit(NamedTuple):
 class Targets(Protocol):
     """The requests that vegeta sends.
 
-    `options` tell vegeta how to read these requests, and how much of the answers to store.
+    `options`: arguments for vegeta: how to read the requests, and how much of each response to store.
     """
 
     @property
@@ -42,10 +42,11 @@ class Targets(Protocol):
 
 
 def command(load: Load, name: str, results: Path, options: tuple[str, ...]) -> list[str]:
-    """vegeta's command line; targets come from standard input.
+    """Returns vegeta's command line, which reads the targets from standard input.
 
-    In a closed loop as many workers as users start at once, and each sends its next request right after an answer:
-    all users are in flight (lib/attack.go of vegeta 12.12: `Attack`, with a pacer that never waits).
+    In a closed loop, as many of vegeta's workers as users start at once. Each worker sends its next request right after
+    a response, so each user always has a request in flight (lib/attack.go of vegeta 12.12: `Attack`, with a pacer that
+    never waits).
     """
     limits = ["-rate", f"{load.rate}/1s"]
     if load.users is not None:
@@ -56,7 +57,7 @@ def command(load: Load, name: str, results: Path, options: tuple[str, ...]) -> l
 
 
 def attack(load: Load, name: str, targets: Targets, results: Path, tick: Callable[[], None]) -> None:
-    """Runs until the end, calling `tick` every 100 ms. Ctrl-C also kills vegeta.
+    """Runs the attack to its end, and calls `tick` every 100 ms. Ctrl-C also kills vegeta.
 
     Raises CalledProcessError, and TimeoutExpired if vegeta does not end in time.
     """
@@ -88,7 +89,7 @@ def report(results: Path, kind: str) -> str:
 
 
 def plot(results: Path) -> str:
-    """vegeta's plot of latency over time, as HTML."""
+    """Returns vegeta's plot of latency over time, as HTML."""
     return _run("plot", str(results))
 
 
@@ -105,7 +106,7 @@ def hits(results: Path) -> list[Hit]:
         ["vegeta", "encode", "-to", "csv", str(results)], stdout=subprocess.PIPE, encoding="utf-8"
     ) as run:
         assert run.stdout is not None
-        # timestamp, code, latency, bytes out, bytes in, error, body, …
+        # Columns: timestamp, code, latency, bytes out, bytes in, error, body, …
         rows = [(int(row[0]), int(row[1]), int(row[2]), row[5], row[6]) for row in csv.reader(run.stdout)]
     if run.returncode:
         raise subprocess.CalledProcessError(run.returncode, run.args)
@@ -117,7 +118,7 @@ def hits(results: Path) -> list[Hit]:
 
 
 def _queued_id(code: int, body: str) -> str | None:
-    """The event id in a 200 with status `queued` or `processed`; "" in any other 200, None without a 200."""
+    """Returns the event id of a 200 with status `queued` or `processed`, "" for any other 200, or None."""
     if code != HTTPStatus.OK:
         return None
     try:
@@ -128,14 +129,14 @@ def _queued_id(code: int, body: str) -> str | None:
 
 
 def latencies(report: dict[str, Any]) -> Latencies:
-    """From vegeta's JSON report, in milliseconds."""
+    """Returns the latencies of vegeta's JSON report, in milliseconds."""
     names = {"fastest": "min", "mean": "mean", "p50": "50th", "p90": "90th", "p95": "95th", "p99": "99th"}
     names |= {"slowest": "max"}
     return Latencies(**{ours: report["latencies"][theirs] / 1e6 for ours, theirs in names.items()})
 
 
 def distribution(hits: list[Hit]) -> list[tuple[float, float]]:
-    """Percentiles and their milliseconds, ever closer to 100, as far as the number of requests resolves them."""
+    """Returns pairs of percentile and latency in ms. The percentiles approach 100 as far as there are requests."""
     ordered = sorted(hit.latency * 1000 for hit in hits)
     shares = [1 - 10 ** (-step / 8) for step in range(1 + int(8 * math.log10(max(1, len(ordered)))))]
     return (
