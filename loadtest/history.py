@@ -1,9 +1,9 @@
-"""Replays the published history, release by release, and plots it.
+"""Runs the published attack on each release, and plots the results.
 
-The published attack (500/s for 5 s, 30 s time-out) on one core at most; repeats are interleaved: each goes through all
-releases. v01, whose published load is a script of which little is known, has its billing work instead of a queue, and
-500/s for 2 s. Writes history.json, report.html and the pictures to
-loadtest/results/<date>-<commit>; `make docs` puts them into RESULTS.md and CHANGELOG.md.
+The attack sends 500 webhooks per second for 5 s, with a time-out of 30 s. A release has at most one core. Repeats are
+interleaved: each repeat attacks all releases. v01 does the billing work itself instead of using a queue; its published
+load script is not available, so v01 gets 500 webhooks per second for 2 s. Writes history.json, report.html and the
+pictures to loadtest/results/<date>-<commit>. `make docs` puts them into RESULTS.md and CHANGELOG.md.
 """
 
 from pathlib import Path
@@ -19,7 +19,7 @@ from loadtest.record.shapes import Load
 from loadtest.report import over_time, page, pictures, tables
 from loadtest.stage import subject
 
-REPEATS = 3  # fewer are a trial run, which documents leave out
+REPEATS = 3  # fewer repeats are a trial run, which documents leave out
 
 
 def published(duration_s: float) -> Load:
@@ -32,7 +32,7 @@ def script() -> Load:
 
 
 def cases(seconds: float, sustained: bool) -> list[Case]:
-    """Each release once; sustained: 200/s for 4 minutes, as published, on v07 and the newest."""
+    """Returns one case for each release. `sustained`: adds the published 200/s for 4 minutes, on v07 and the newest."""
     subjects = [subject.release(release) for release in subject.QUEUEING]
     result = [Case("published", subject.release(Release.V01_INLINE), "burst", script())]
     result += [Case("published", what, "burst", published(seconds)) for what in subjects]

@@ -1,9 +1,9 @@
-"""Instructions per webhook: v09 and later, and the floor, counted by callgrind in one process without sockets.
+"""Counts the instructions per webhook, of v09 and later and of the floor, with callgrind in one process, no sockets.
 
-A count repeats within 1 %, also on a busy machine, where CPU time does not. It has no kernel, no TLS and no SHA-256, so
-its ratios are not those of `bench`. With --check, it exits with 1 if a count is more than 3 % over the budget in
-loadtest/instructions.json. Each version of Python has its own budget, because the counts of two builds of 3.11 differ
-by 9 %.
+Unlike CPU time, a count repeats within 1 % even on a busy machine. A count includes no kernel, no TLS and no SHA-256,
+so ratios of counts differ from the ratios of `bench`. With --check, exits with 1 if a count is more than 3 % over the
+budget in loadtest/instructions.json. Each version of Python has its own budget, because the counts of two builds of
+3.11 differ by 9 %.
 """
 
 import json
@@ -32,12 +32,12 @@ BUDGETS = ROOT / "loadtest" / "instructions.json"
 TOLERANCE = 0.03
 VERSION = platform.python_version()
 QUEUE_URL = "http://127.0.0.1:9/000000000000/webhooks"
-SECONDS = 600  # for one subject, on the slowest machine
+SECONDS = 600  # time limit for one subject, on the slowest machine
 Budgets = dict[str, dict[str, int]]
 
 
 class Count(NamedTuple):
-    """`instructions`: for each webhook; `batch`: webhooks in a call to SQS, None for the floor."""
+    """A subject's count. `instructions`: per webhook. `batch`: webhooks in a call to SQS, None for the floor."""
 
     instructions: int
     batch: float | None
@@ -68,9 +68,9 @@ def main(only: tuple[str, ...], webhooks: int, check: bool, write: bool) -> None
 
 
 def count_all(subjects: list[str], webhooks: int) -> dict[str, Count]:
-    """Counts each subject, one on each core. (A count does not depend on what runs beside it.)
+    """Counts the subjects, one subject on each core at a time, because other work does not change a count.
 
-    Raises ConfigurationError if this machine cannot, and ChildProcessError if a subject fails.
+    Raises ConfigurationError if callgrind is missing, and ChildProcessError if a subject fails.
     """
     callgrind.require_callgrind()
     counts = {}
@@ -116,7 +116,7 @@ def count(subject: str, webhooks: int, folder: Path) -> Count:
 
 
 def environment(subject: str, home: Path) -> dict[str, str]:
-    """Returns all variables of a subject: none is inherited but PATH, because each one takes place on the stack."""
+    """Returns all variables of a subject. It inherits only PATH, because each variable takes space on the stack."""
     return variables(QUEUE_URL.rpartition("/000000000000")[0], None, QUEUE_URL) | {
         "APP_MAX_WAIT": "300",  # under callgrind, everything takes fifty times as long
         "APP_SQS_TIMEOUT": "60",
@@ -140,7 +140,7 @@ def table(counts: dict[str, Count], budget: dict[str, int]) -> str:
 
 
 def exceeded(counts: dict[str, Count], budget: dict[str, int]) -> list[str]:
-    """Returns a line for each count that is over its budget by more than TOLERANCE, or has none."""
+    """Returns a line for each count that is over its budget by more than TOLERANCE, or that has no budget."""
     lines = []
     for name, (instructions, _) in counts.items():
         allowed = budget.get(name)

@@ -1,4 +1,4 @@
-"""Many attacks in one run, with interleaved repeats: a slow minute of the machine affects all cases alike."""
+"""Runs many attacks with interleaved repeats, so that a slow minute of the machine affects all cases equally."""
 
 import shlex
 import shutil
@@ -23,14 +23,14 @@ from loadtest.stage.stack import Stack, open_stack
 from loadtest.stage.subject import AttackSubject
 
 TOOLS = ("vegeta", "toxiproxy-server")
-# Enough to keep a quarter of a core busy under every release but v01, which mostly waits for Chargebee.
+# Enough users to keep a quarter of a core busy under every release except v01, which mostly waits for Chargebee.
 USERS = 64
 SQS_LATENCY_S = 0.008
 WARM_UP = Load(rate=300, duration_s=3, timeout_s=30)
 
 
 class Sqs(NamedTuple):
-    """The queue of a run: its latency, in seconds, and how it is connected (see `open_stack`)."""
+    """The queue of a run: its latency in seconds, and its TLS (see `open_stack`)."""
 
     latency_s: float = SQS_LATENCY_S
     bundle: str = "full"
@@ -40,7 +40,7 @@ AWS = Sqs()
 
 
 class Case(NamedTuple):
-    """`kind` names the attack, as in a table's heading; `once`: not repeated, for it takes too long."""
+    """A subject and its attack. `kind`: the attack's name in tables. `once`: not repeated, because it is too long."""
 
     kind: str
     subject: AttackSubject
@@ -59,14 +59,14 @@ def environment() -> Environment:
 
 
 def closed_loop(users: int, duration_s: float) -> Load:
-    """Each user sends the next webhook after the response to the last one."""
+    """Returns a load in which each user sends the next webhook after the response to the previous webhook."""
     return Load(rate=0, duration_s=duration_s, timeout_s=30, users=users)
 
 
 def run(
     title: str, cases: list[Case], repeats: int, file: Path, where: Environment, *, sqs: Sqs = AWS, factor: float = 1
 ) -> Comparison:
-    """Runs all cases and writes `file`, with raw results beside it; the run continues after a failed audit.
+    """Runs all cases. Writes `file`, and raw results into its folder. Continues after a failed audit.
 
     Repeats an attack that another virtual machine has disturbed.
 
@@ -97,7 +97,7 @@ def _attack(stack: Stack | BillingStack, case: Case, raw: Path) -> Measurement:
 def stacks(
     file: Path, sqs: Sqs, subjects: list[AttackSubject]
 ) -> Iterator[Callable[[AttackSubject], Stack | BillingStack]]:
-    """Yields a function that returns what a subject works with: a warm stack, or for v01 a table and Chargebee."""
+    """Yields a function that returns the stack for a subject: a warm one, or for v01 a table and Chargebee."""
     inline = any(map(_is_inline, subjects))
     with warm_stack(file, sqs) as stack, open_billing() if inline else nullcontext() as billing:
         yield lambda subject: billing if billing is not None and _is_inline(subject) else stack
@@ -108,9 +108,9 @@ def _is_inline(subject: AttackSubject) -> bool:
 
 
 def called(*option: str) -> str:
-    """Returns the command line that repeats this run, `python -m loadtest NAME …`, with `option` unless it has that.
+    """Returns the command line that repeats this run: variables that a release inherits, `python -m loadtest NAME …`.
 
-    It begins with the variables of this environment that a release inherits.
+    Adds `option` if the command line does not have it.
     """
     given = any(argument.partition("=")[0] == option[0] for argument in sys.argv) if option else False
     return shlex.join([*subject.used(), "python", "-m", "loadtest", *sys.argv[1:], *(() if given else option)])
@@ -142,7 +142,7 @@ def write(
 
 @contextmanager
 def warm_stack(file: Path, sqs: Sqs = AWS) -> Iterator[Stack]:
-    """Yields a stack after a warm-up, so that no measured attack is the first one on new processes."""
+    """Yields a stack after a warm-up attack, so that no measured attack is the first one on new processes."""
     with open_stack("auto", [toxiproxy.latency(sqs.latency_s)], bundle=sqs.bundle) as stack:
         raw = folders.raw(file, "warm-up", NEWEST, 0)
         measure(stack, subject.release(NEWEST), "none", WARM_UP, out=raw)

@@ -1,6 +1,6 @@
-"""SQS cannot be reached for a minute, at 500 webhooks a second: what is answered before, during and after, and memory.
+"""Makes SQS unreachable for a minute at 500 webhooks a second. Records responses before, during and after, and memory.
 
-The newest release, over TLS, audited. Writes outage.json to loadtest/results/<date>-<commit>.
+Attacks the newest release, over TLS, with an audit. Writes outage.json to loadtest/results/<date>-<commit>.
 """
 
 import tempfile
@@ -31,10 +31,11 @@ from loadtest.stage.stack import PASSWORD, USER, Stack, open_stack
 
 MIB = 1024 * 1024
 RATE, SECONDS = 500, 60
-# Webhooks that are sent up to CLOSE_S seconds before or after the outage count as sent during it: the time of vegeta's
-# first request is known to some 0.5 s, and after the outage, the service still backs off and opens new connections.
+# Webhooks that are sent up to CLOSE_S seconds before or after the outage count as sent during the outage. There are two
+# reasons: the time of vegeta's first request is known only to about 0.5 s, and after the outage, the service still
+# backs off and opens new connections.
 CLOSE_S = 3.0
-# vegeta has begun when it has read a webhook: the pipe to it stores fewer than this number.
+# The pipe to vegeta stores fewer webhooks than this number, so vegeta has begun when this number has been written.
 _IN_PIPE = 10
 
 
@@ -55,7 +56,7 @@ def main(rate: int, seconds: float) -> None:
 def outage(rate: int, seconds: float) -> Outage:
     """Sends webhooks before, during and after the outage.
 
-    Before and after last a third of `seconds` each, and at least six seconds.
+    `seconds`: the length of the outage. The times before and after it are a third of that, but at least six seconds.
     Raises what `loadtest.fire.attack_measurement` raises.
     """
     around = max(seconds / 3, 2 * CLOSE_S)

@@ -1,4 +1,4 @@
-"""Prints what came out of many attacks: the table, doubts and failed audits."""
+"""Prints the results of many attacks: the table, doubts and failed audits."""
 
 import sys
 from pathlib import Path
@@ -7,14 +7,14 @@ from loadtest.record.comparison import Comparison
 
 
 def finish(comparison: Comparison, file: Path, table: str) -> None:
-    """Prints `table`, the doubts and the name of `file`; exits with 1 if an audit failed."""
+    """Prints `table`, the doubts and the name of `file`. Exits with 1 if an audit has failed."""
     print("\n\n".join([table, *doubts(comparison), str(file)]))
     if failed := failed_audits(comparison):
         sys.exit("\n".join(["the audit failed:", *failed]))
 
 
 def doubts(comparison: Comparison) -> list[str]:
-    """A paragraph about the repeats that may have measured something else, if there are any."""
+    """Returns a paragraph about the repeats that may have measured something else, or an empty list."""
     lines = [
         f"DOUBTFUL: {run.measurement.name}, {run.kind}, repeat {run.repeat + 1}: {doubt}"
         for run in comparison.runs
@@ -25,7 +25,7 @@ def doubts(comparison: Comparison) -> list[str]:
 
 
 def failed_audits(comparison: Comparison) -> list[str]:
-    """One line per run whose audit does not hold."""
+    """Returns a line for each run whose audit does not hold."""
     return [
         f"{run.measurement.name}, {run.kind}, repeat {run.repeat + 1}: {audit.model_dump_json()}"
         for run in comparison.runs

@@ -1,9 +1,10 @@
-"""The newest release over its capacity.
+"""Measures the newest release above its capacity.
 
-Its capacity on a hard quarter of a core (64 users in a closed loop); then two and three times that rate in an open
-loop, with the bounds of a deployment; the CPU of a refusal, beside that of a response without any work; and 512 users
-who connect at once, beside v10, whose server accepts one of them in each iteration. /healthz is probed on new
-connections meanwhile. Writes overload.json to loadtest/results/<date>-<commit>.
+First measures its capacity on a hard quarter of a core, with 64 users in a closed loop. Then attacks it with two and
+three times that rate in an open loop, with the bounds of a deployment. Compares the CPU of a refusal with the CPU of a
+response without any work. Finally, lets 512 users connect at once, also to v10, whose server accepts one connection in
+each iteration of the loop. During all attacks, probes /healthz on new connections. Writes overload.json to
+loadtest/results/<date>-<commit>.
 """
 
 import click
@@ -39,9 +40,9 @@ class Overload:
     def attack(
         self, kind: str, what: AttackSubject, budget: str, load: Load, latency_s: float = SQS_LATENCY_S
     ) -> Measurement:
-        """Measures `what` and adds its row; `latency_s` is SQS's."""
+        """Measures `what` and adds its row. `latency_s`: the latency of SQS in seconds."""
         print(f"{kind}: {what.name} …", flush=True)
-        open_files.raise_limit()  # not the worst case: a service that rejects early has few open
+        open_files.raise_limit()  # not `file_limits`: early 503s end most requests
         raw = folders.raw(self.file, kind.replace(" ", "_"), what.name, 0)
         with open_stack("auto", [toxiproxy.latency(latency_s)]) as stack:
             measured = measure(stack, what, budget, load, out=raw)
@@ -55,7 +56,7 @@ class Overload:
 
 
 def overloaded(overload: Overload, seconds: float) -> None:
-    """Two and three times the capacity, and the share of the capacity that was accepted then."""
+    """Measures the capacity, then the accepted share of it under two and three times as many webhooks."""
     newest = subject.release(NEWEST, **subject.BOUNDS)
     capacity = report.per_second(overload.attack("capacity", newest, "capped", closed_loop(USERS, 10)))
     for factor in (2, 3):
@@ -65,7 +66,7 @@ def overloaded(overload: Overload, seconds: float) -> None:
 
 
 def refusals(overload: Overload) -> None:
-    """Measures what a 503 costs: only one request may be in flight and takes 500 ms, so nearly all others get 503."""
+    """Measures the CPU of a 503. Only one request may be in flight, and takes 500 ms, so nearly all others get 503."""
     load = closed_loop(USERS, 5)
     refusing = overload.attack(
         "refusals",
@@ -81,7 +82,7 @@ def refusals(overload: Overload) -> None:
 
 
 def newcomers(overload: Overload) -> None:
-    """Latency of many new connections at once."""
+    """Measures the latency if many users connect at once."""
     newest = subject.release(NEWEST)
     for budget in ("capped", "burst"):
         for what in (newest, subject.release(Release.V10_LEAN_CLIENT)):

@@ -1,4 +1,4 @@
-"""The service that writes usage, which repeats some of its PutItem calls at any time."""
+"""Simulates the service that writes usage, and that repeats some of its PutItem calls at any time."""
 
 import random
 
@@ -10,7 +10,7 @@ ONE_IN = 20  # items
 
 
 class Writer:
-    """Writes one item in ONE_IN again, be it reserved or billed meanwhile. `repeated`: the number written so far."""
+    """Writes one item in ONE_IN again, even if a worker has reserved or billed it. `repeated`: the number so far."""
 
     def __init__(self, stage: WorkerStack, billables: list[SeededBillable], seed: int) -> None:
         self.repeated = 0
@@ -19,7 +19,7 @@ class Writer:
         self._again = shuffled.sample(billables, len(billables) // ONE_IN)
 
     def act(self, progress: float) -> None:
-        """Writes what is due when the share `progress` of the work is done."""
+        """Writes the items that are due. `progress`: the done share of the work (0 to 1)."""
         due = int(len(self._again) * progress)
         seeding.write(self._run, self._again[self.repeated : due])
         self.repeated = max(self.repeated, due)
