@@ -96,7 +96,7 @@ def main(names: tuple[str, ...]) -> None:
 def _drawn(picture: Picture) -> Spec:
     attacks: dict[str, Requests] = {}
     rows = []
-    open_files.raise_limit()  # not the worst case: most webhooks are answered before the last one is sent
+    open_files.raise_limit()  # not `file_limits`: most webhooks are answered before the last one is sent
     for name, variables in picture.variables.items():
         click.echo(f"{picture.title.text}: {name} …")
         with TemporaryDirectory() as raw, open_stack("auto", [toxiproxy.latency(interleaved.SQS_LATENCY_S)]) as stack:

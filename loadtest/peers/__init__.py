@@ -1,1 +1,1 @@
-"""Programs with which the releases are compared: the floor (the bare Python server), and other languages."""
+"""The programs with which the releases are compared: the floor (uvicorn without a framework), and other languages."""

@@ -18,7 +18,7 @@ START: HTTPResponseStartEvent = {
 
 
 async def app(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-    """Sends the same response to every request, once its body is complete."""
+    """Sends the same response to every request, when the request's body is complete."""
     while True:
         message = await receive()
         if message["type"] != "http.request" or not message["more_body"]:
