@@ -9,7 +9,7 @@ from loadtest.stage.awake import awake
 # Each command is the click command `main` of the module with the command's name, with _ for -.
 SECTIONS = {
     "All that is published": {
-        "publish": "Measures all that documents quote, part by part; goes on after a stop.",
+        "publish": "Measures the parts that documents quote, except parts that are measured already.",
     },
     "The history": {
         "history": "Replays every release under the published attack, and plots it.",

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// As v09: calls in flight, entries in a call, and their bytes.
+// The same limits as in v09: calls in flight, entries in a call, and the bytes of these entries.
 const (
 	slots      = 4
 	maxEntries = 10

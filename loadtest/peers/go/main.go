@@ -1,5 +1,5 @@
-// The same work in Go: Basic auth, a validated Chargebee event, one SendMessage per webhook, then 200. With -group-commit,
-// the webhooks that wait at the same time share a SendMessageBatch.
+// Does the work of a release in Go: Basic auth, a validated Chargebee event, one SendMessage per webhook, then 200.
+// With -group-commit, the webhooks that wait at the same time share a SendMessageBatch.
 // Configured by variables of the service: APP_PORT, APP_SQS_QUEUE_URL, APP_BASIC_AUTH_….
 package main
 
@@ -44,10 +44,10 @@ func text(value string) types.MessageAttributeValue {
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: &value}
 }
 
-// sender returns once SQS has acknowledged the message.
+// sender sends a message, and returns when SQS has acknowledged it.
 type sender func(ctx context.Context, body string, attributes map[string]types.MessageAttributeValue) error
 
-// one sends each message by a call of its own, as v08 does.
+// one makes a separate call for each message, as v08 does.
 func one(client *sqs.Client, queueURL string) sender {
 	return func(ctx context.Context, body string, attributes map[string]types.MessageAttributeValue) error {
 		sent, err := client.SendMessage(ctx, &sqs.SendMessageInput{

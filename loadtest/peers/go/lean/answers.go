@@ -42,7 +42,7 @@ func (s *slot) entry(r *scanner, number int64) int {
 	return 0
 }
 
-// appendID appends an entry's id, which no other call has.
+// appendID appends an entry's id, which is unique across all calls.
 func appendID(to []byte, number int64, i int) []byte {
 	return strconv.AppendInt(append(strconv.AppendInt(to, number, 10), '-'), int64(i), 10)
 }

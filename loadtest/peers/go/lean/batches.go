@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// As go_group_commit: calls in flight, entries in a call, their bytes. attempts are those of aws-sdk-go-v2.
+// The same limits as in go_group_commit: calls in flight, entries in a call, and the bytes of these entries. attempts
+// is the default of aws-sdk-go-v2.
 const (
 	slots      = 4
 	maxEntries = 10
@@ -19,7 +20,8 @@ const (
 	sqsTimeout = 10 * time.Second
 )
 
-// batches sends what waits at the same time by one SendMessageBatch: a free slot takes what is there, without a timer.
+// batches sends messages that wait at the same time in one SendMessageBatch. A free slot takes all waiting messages at
+// once, without a timer.
 type batches struct {
 	queue    chan *waiting
 	taking   sync.Mutex
@@ -28,10 +30,10 @@ type batches struct {
 	reusable sync.Pool
 }
 
-// slot is one of the calls in flight.
+// slot makes one call at a time. The number of slots limits the calls in flight.
 type slot struct {
 	*batches
-	prefix     []byte // of a call's JSON: the queue's URL
+	prefix     []byte // the beginning of each call's JSON, with the queue's URL
 	connection connection
 	signer     signer
 	batch      []*waiting

@@ -38,7 +38,7 @@ func queue(t *testing.T, answer func(id string) string) (*batches, func() []call
 		lock.Lock()
 		calls = append(calls, one)
 		lock.Unlock()
-		time.Sleep(20 * time.Millisecond) // SQS is some milliseconds away, in which others wait
+		time.Sleep(20 * time.Millisecond) // like the latency of SQS, so that other messages wait meanwhile
 		var entries []string
 		for _, entry := range one.Entries {
 			entries = append(entries, answer(entry.ID))
@@ -61,7 +61,7 @@ func sample(number int) ([]byte, event) {
 	return body, event{fmt.Appendf(nil, "ev_%d", number), []byte("type"), []byte("v2")}
 }
 
-// Each message arrives once and byte for byte, and those that wait at the same time share a call.
+// Each message arrives once and unchanged, and messages that wait at the same time share a call.
 func TestBatches(t *testing.T) {
 	batches, calls := queue(t, acknowledged)
 	var done sync.WaitGroup
@@ -105,7 +105,7 @@ func TestWrongAnswers(t *testing.T) {
 	}
 }
 
-// The signature is that of the AWS SDK, with and without a session's token.
+// The signature equals the signature of the AWS SDK, with and without a session token.
 func TestSignature(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, token := range []string{"", "token"} {
@@ -120,7 +120,7 @@ func TestSignature(t *testing.T) {
 		if err := v4.NewSigner().SignHTTP(t.Context(), credentials, request, digest, "sqs", "eu-central-1", now); err != nil {
 			t.Fatal(err)
 		}
-		for range 2 { // the second time with the key that was kept
+		for range 2 { // the second signature uses the cached key
 			head := string(own.sign(body, now))
 			if expected := "Authorization: " + request.Header.Get("Authorization") + "\r\n"; !strings.Contains(head, expected) {
 				t.Errorf("%s\nhas not\n%s", head, expected)

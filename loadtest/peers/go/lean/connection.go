@@ -11,7 +11,7 @@ import (
 
 const maxAnswerBytes = 64 * 1024
 
-// connection is one kept-alive connection to SQS. The zero connection is closed. Not for two goroutines.
+// connection is one keep-alive connection to SQS. The zero value is closed. It is not safe for concurrent use.
 type connection struct {
 	to     endpoint
 	conn   net.Conn
@@ -20,8 +20,8 @@ type connection struct {
 	answer fasthttp.Response
 }
 
-// request returns the status and the body of the answer, whose bytes are valid until the next call. After an error the
-// connection is closed, and the next call opens another one.
+// request sends a request, and returns the status and the body of the response. The body is valid until the next call.
+// After an error, request closes the connection, and the next call opens a new connection.
 func (c *connection) request(head, body []byte, deadline time.Time) (int, []byte, error) {
 	status, answer, err := c.exchange(head, body, deadline)
 	if c.conn != nil && (err != nil || c.answer.ConnectionClose()) {
@@ -66,7 +66,8 @@ func (c *connection) open(deadline time.Time) error {
 	return nil
 }
 
-// secured is TLS that makes one system call for each Write; crypto/tls alone makes one for each record of 16 KiB.
+// secured is a TLS connection with one system call for each Write. crypto/tls alone makes a system call for each record
+// of 16 KiB.
 type secured struct {
 	*tls.Conn
 	records *gathered
@@ -88,7 +89,7 @@ func (s secured) Write(data []byte) (int, error) {
 	return len(data), s.records.flush()
 }
 
-// gathered keeps what is written until flush, while gather is true.
+// gathered is a connection that buffers written bytes until flush while gather is true.
 type gathered struct {
 	net.Conn
 	gather bool

@@ -8,13 +8,13 @@ import (
 	"os"
 )
 
-// endpoint is where SQS is; tls is nil for plain HTTP.
+// endpoint is the address of SQS. tls is nil for plain HTTP.
 type endpoint struct {
 	address string
 	tls     *tls.Config
 }
 
-// connectTo returns where SQS is, and its host as it is signed. AWS_CA_BUNDLE takes the place of the system's CAs.
+// connectTo returns the endpoint of SQS, and the host for signatures. bundle replaces the system's CAs unless it is "".
 func connectTo(address, bundle string) (endpoint, string, error) {
 	parts, err := url.Parse(address)
 	if err != nil {
@@ -23,7 +23,7 @@ func connectTo(address, bundle string) (endpoint, string, error) {
 	if parts.Scheme != "https" {
 		return endpoint{address: withPort(parts, "80")}, parts.Host, nil
 	}
-	// Records of 16 KiB from the start: a batch is sent at once.
+	// TLS records have 16 KiB from the start, because a batch is written at once.
 	config := &tls.Config{ServerName: parts.Hostname(), DynamicRecordSizingDisabled: true}
 	if bundle != "" {
 		certificates, err := os.ReadFile(bundle)

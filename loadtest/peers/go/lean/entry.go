@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// attributeBytes are the names and types of the four attributes, which count in the size of a message.
+// attributeBytes is the size of the names and types of the four attributes, which count towards a message's size.
 const attributeBytes = len("event_id"+"event_type"+"api_version"+"received_at") + 4*len("String")
 
-// waiting is one message. It is reused, but not after its sender has stopped waiting: the batch still refers to it.
+// waiting is one message. It is reused, unless its sender has timed out, because a batch may then still refer to it.
 type waiting struct {
 	entry    []byte // of SendMessageBatch, from behind the Id
 	deadline time.Time
@@ -47,7 +47,8 @@ func appendText(entry, value []byte) []byte {
 	return append(entry, `"}`...)
 }
 
-// appendEscaped appends valid JSON as the content of a JSON string. Of the control characters it may have only spaces.
+// appendEscaped appends valid JSON as the content of a JSON string. Valid JSON has no control characters except \t, \n
+// and \r.
 func appendEscaped(to, text []byte) []byte {
 	start := 0
 	for at, character := range text {

@@ -1,6 +1,6 @@
 package main
 
-// text reads a string and returns what is between the quotes, escapes included.
+// text reads a string, and returns the bytes between the quotes, with their escapes.
 func (s *scanner) text() []byte {
 	s.expect('"')
 	if s.bad {
@@ -22,7 +22,7 @@ func (s *scanner) text() []byte {
 	return nil
 }
 
-// escape stays at the last byte of the escape.
+// escape reads an escape sequence, and leaves at on the last byte of the sequence.
 func (s *scanner) escape() {
 	s.at++
 	if s.at == len(s.data) {
@@ -91,7 +91,7 @@ func (s *scanner) word(word string) {
 	s.at += len(word)
 }
 
-// integer and truth fail if the value is something else.
+// integer and truth read a value, and set bad if the value has another type.
 func (s *scanner) integer() {
 	if !s.number() {
 		s.bad = true

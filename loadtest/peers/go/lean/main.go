@@ -1,4 +1,4 @@
-// The same work in Go as in the peers beside it, as lean as we can make it: fasthttp, reused buffers, the same group
+// Does the same work as the other peers in Go, as lean as we can make it: fasthttp, reused buffers, the same group
 // commit, and a client for SendMessageBatch alone, without the AWS SDK.
 // Configured by variables of the service and the SDK: APP_PORT, APP_SQS_QUEUE_URL, APP_BASIC_AUTH_…, AWS_….
 package main
@@ -17,13 +17,13 @@ import (
 const (
 	path         = "/webhooks/chargebee"
 	maxBodyBytes = 245_760
-	// fasthttp's own limit closes the connection; up to here, a body over maxBodyBytes is answered like any other.
+	// Above this limit, fasthttp closes the connection. A body between maxBodyBytes and this limit gets a 413.
 	readBodyBytes = 1024 * 1024
-	// The service makes little garbage, so collecting it rarely takes only a few MiB of memory.
+	// The service makes little garbage, so rare collections cost only a few MiB of memory.
 	gcPercent = 400
 )
 
-// service is what a webhook needs.
+// service handles webhooks.
 type service struct {
 	username, password []byte
 	batches            *batches

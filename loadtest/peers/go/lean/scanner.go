@@ -13,7 +13,7 @@ type scanner struct {
 	bad   bool
 }
 
-// valid reports whether data is UTF-8 and one JSON value, which read reads.
+// valid reports whether data is valid UTF-8 and exactly one JSON value that read accepts.
 func valid(data []byte, read func(*scanner)) bool {
 	s := scanner{data: data}
 	read(&s)
@@ -44,7 +44,7 @@ func (s *scanner) expect(token byte) {
 	s.at++
 }
 
-// list reads what is between open and end, separated by commas.
+// list reads a list between open and end. one reads each item.
 func (s *scanner) list(open, end byte, one func()) {
 	s.expect(open)
 	if s.depth++; s.depth > maxDepth {
@@ -68,7 +68,7 @@ func (s *scanner) list(open, end byte, one func()) {
 
 func (s *scanner) array(one func()) { s.list('[', ']', one) }
 
-// object calls member for each key, which has to read the value.
+// object calls member for each key. member must read the value.
 func (s *scanner) object(member func(key []byte)) {
 	s.list('{', '}', func() {
 		key := s.text()

@@ -22,7 +22,7 @@ func agrees(t *testing.T, data []byte) {
 	}
 }
 
-// The scanner accepts what encoding/json accepts, if it is UTF-8.
+// The scanner accepts the same texts as encoding/json, except texts that are not UTF-8.
 func TestScannerAgreesWithEncodingJSON(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, text := range texts {
@@ -81,7 +81,7 @@ func TestParseSamples(t *testing.T) {
 	}
 }
 
-// Without one of the required fields, or with a value of another type, it is no event.
+// parse rejects an event without one of the required fields, or with a value of another type.
 func TestParseRequiresFields(t *testing.T) {
 	body := samples(t)["default.json"]
 	required := map[string][]string{

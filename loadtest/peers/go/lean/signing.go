@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// signer makes the signed heads of SendMessageBatch: Signature Version 4, with the day's key kept. Not for two goroutines.
+// signer makes the heads of SendMessageBatch requests, with Signature Version 4. It caches the day's key, and is not
+// safe for concurrent use.
 type signer struct {
 	host, region, accessKey, secretKey, token string
 	day                                       string
