@@ -1,9 +1,9 @@
-"""Measures all that documents quote, part by part, and leaves out what is measured already.
+"""Measures the parts that documents quote, except parts that are already measured.
 
-A part is a command, and its result lies in loadtest/results/<date>-<commit>, where the commit is the last one that
-changed code: commit results and pictures whenever you like, and call `publish` again after a stop. It measures a part
-that is DOUBTFUL up to three times. A part of --only is measured in any case. With --quick, each part is a short trial
-run, which no document uses; pictures have none.
+A part is a command. Its result is in loadtest/results/<date>-<commit>. The commit is the last one that changed code, so
+you may commit results and pictures at any time, and call `publish` again after an interruption. A part that is DOUBTFUL
+is measured up to three times. A part of --only is always measured. With --quick, each part is a short trial run, which
+no document uses; parts that draw pictures have no trial run.
 """
 
 import re
@@ -29,7 +29,7 @@ DOUBTFUL = "DOUBTFUL"
 
 
 class Drawn(Record):
-    """The record of pictures, in place of a result."""
+    """The record of a part that draws pictures and has no other result."""
 
     environment: Environment
     command: str
@@ -57,7 +57,7 @@ def main(quick: bool, only: tuple[str, ...], listed: bool) -> None:
 
 
 def _require(commit: str, *, idle: bool) -> None:
-    """Raises ConfigurationError if code is not committed, or with `idle` if something else uses this machine."""
+    """Raises ConfigurationError if code is not committed or, if `idle` is true, if other processes use this machine."""
     if f"-{commit}".endswith(folders.UNPUBLISHED):
         raise ConfigurationError(f"the code is not committed ({commit}): figures of it could not be repeated")
     with Watch() as watch:
@@ -72,7 +72,7 @@ def _done(part: Part, found: Index, commit: str, quick: bool) -> bool:
 
 
 def _table(parts: list[Part], left: list[Part], found: Index, commit: str) -> str:
-    """Returns a line for each part, and what all that is left takes."""
+    """Returns a line for each part, and a line with the total time of the parts in `left`."""
     lines = [f"{part.name:<18} {_minutes(part, found):>4} min  {_state(part, left, found, commit)}" for part in parts]
     machine = meta.environment().machine
     here = f"Python {machine['python']}, OpenSSL {machine['openssl']}, {machine['system']}"
@@ -86,7 +86,7 @@ def _table(parts: list[Part], left: list[Part], found: Index, commit: str) -> st
 
 
 def _image() -> str:
-    """Returns the image of Python that is deployed."""
+    """Returns the name of the Python image on which the deployed image is based."""
     [image, *_] = re.findall(r"^FROM (\S+)", (folders.ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
     return str(image)
 
@@ -109,7 +109,7 @@ def _total(parts: list[Part], found: Index) -> timedelta:
 
 
 def _measure(part: Part, left: list[Part], quick: bool) -> list[str]:
-    """Measures a part, again if it is DOUBTFUL. Returns what went wrong, as at most one line."""
+    """Measures a part, and again if it is DOUBTFUL. Returns a list with a line about the failure, or []."""
     for attempt in range(1, 2 if quick else ATTEMPTS + 1):
         now = datetime.now(UTC)
         rest = _total(left, index.scan(trial=quick))

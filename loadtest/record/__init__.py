@@ -1,1 +1,1 @@
-"""The data of measurements: their shape, their environment, and estimates over repeats."""
+"""The data of measurements: schemas, environments, estimates over repeats, and folders."""

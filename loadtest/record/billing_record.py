@@ -1,4 +1,4 @@
-"""The record of events that killed workers billed."""
+"""The record of `billing`: events that are billed by workers that are killed."""
 
 from collections.abc import Iterator
 
@@ -11,8 +11,8 @@ from loadtest.record.shapes import Record
 class ChargebeeCalls(Record):
     """The calls to Chargebee, by status.
 
-    `most` is the highest number of calls in any 60 s. `used` is the share of `limit` that was used in the median 60 s
-    with work.
+    `most`: the highest number of calls in any 60 s. `used`: the share of `limit` that was used in the median minute, or
+    None if the work took less than a minute.
     """
 
     limit: int
@@ -22,16 +22,17 @@ class ChargebeeCalls(Record):
 
 
 class BillingAudit(Record):
-    """Compared at Chargebee's stand-in and in the dead-letter queue. Each list names what is not as it should be.
+    """The audit of Chargebee's stand-in and of the dead-letter queue. Each list has the faults of one kind.
 
-    `unbilled`: invoices that are not closed; `twice`: closed more than once; `missing`, `repeated`, `foreign`: charges;
-    `misplaced`: charges on another invoice, for another subscription or in another currency; `unexplained`: poison that
-    is not in the dead-letter queue with its reason, and what else is there. `rests`: every so many-th call of Chargebee
-    got a 429 with a random Retry-After.
+    `unbilled`: invoices that are not closed. `twice`: invoices that are closed more than once. `missing`: usage without
+    a charge. `repeated`: usage with several charges. `foreign`: charges without usage. `misplaced`: charges on another
+    invoice, for another subscription or in another currency. `unexplained`: dead letters that are missing, unexpected
+    or have a wrong reason.
 
-    `by_person`: how many invoices a person has closed, deleted or voided meanwhile; `rewritten`: how many items the
-    writer of usage has put again; `judged`: how many charges have a verdict instead. `totals`: the sums in minor units
-    by currency.
+    `rests`: every `rests`-th call of Chargebee got a 429 with a random Retry-After. `by_person`: the number of invoices
+    that a person closed, deleted or voided during the run. `rewritten`: the number of items that the writer of usage
+    wrote again. `judged`: the number of charges that a verdict replaces (see `loadtest.fire.judgement`). `totals`: sums
+    by currency, in minor units.
     """
 
     environment: Environment
@@ -68,13 +69,13 @@ class BillingAudit(Record):
 
     @property
     def faults(self) -> dict[str, list[str]]:
-        """Returns what is wrong, as a list for each kind of fault that was found."""
+        """Returns the lists of faults that are not empty, by the kind of fault."""
         kinds = ("unbilled", "twice", "missing", "repeated", "foreign", "misplaced", "unexplained", "wrong_totals")
         return {kind: found for kind in kinds if (found := getattr(self, kind))}
 
     @property
     def wrong_totals(self) -> list[str]:
-        """Returns the currencies whose usage is not the sum of what was charged and of what has a verdict."""
+        """Returns the currencies in which the usage is not the sum of the charges and the usage with a verdict."""
         return [name for name, sums in self.totals.items() if sums["usage"] != sums["charged"] + sums["verdict"]]
 
     @property
@@ -82,7 +83,7 @@ class BillingAudit(Record):
         return not self.faults and not self.left_in_queue and self.calls.most <= self.calls.limit
 
     def text(self) -> str:
-        """A line for each figure."""
+        """Returns a line for each figure."""
         statuses = ", ".join(f"{status}: {number:,}" for status, number in sorted(self.calls.by_status.items()))
         used = "" if self.calls.used is None else f", {self.calls.used:.0%} of it used in the median minute of work"
         letters = ", ".join(f"{reason}: {number}" for reason, number in sorted(self.dead_letters.items())) or "none"
@@ -105,7 +106,7 @@ class BillingAudit(Record):
         return "\n".join(lines)
 
     def _beside(self) -> Iterator[str]:
-        """Yields lines about the person and the writer, which results of earlier releases lack."""
+        """Yields lines about the person and the writer, unless the result is older than these parts of the test."""
         if not self.totals:
             return
         deeds = ", ".join(f"{what} {number}" for what, number in sorted(self.by_person.items())) or "nothing"

@@ -1,11 +1,11 @@
-"""The schema of what is written: `meta.json` of an attack, and the JSON file of a comparison."""
+"""The schemas of two kinds of files: `meta.json` of an attack, and the JSON file of a comparison."""
 
 from loadtest.record.shapes import Measurement, Record
 from profiles.instruments import OVERHEAD_MS
 
 
 class Environment(Record):
-    """See `loadtest.record.meta`. `commit` ends in -dirty where the code differs from that commit."""
+    """The environment of a measurement: see `meta.py`. `commit` ends in -dirty if the code differs from the commit."""
 
     commit: str
     started: str
@@ -14,28 +14,28 @@ class Environment(Record):
 
 
 class AttackRecord(Record):
-    """`meta.json`."""
+    """The content of `meta.json`."""
 
     environment: Environment
     measurement: Measurement
 
 
 class Run(Record):
-    """One of the repeats of one case. `kind`: which of the attacks, or in a duet, the name of the first subject."""
+    """One repeat of one case. `kind`: the name of the attack, or in a duet, the name of the first subject."""
 
     kind: str
     repeat: int
     measurement: Measurement
 
 
-# The overhead of a request among the flags of a measurement, as results have it until 4cefbc3 and since.
+# The flag with the overhead of a request: its name in results up to commit 4cefbc3, and its present name.
 OVERHEAD = ("APP_REQUEST_OVERHEAD_MS", OVERHEAD_MS)
 
 
 class Comparison(Record):
     """Interleaved repeats in one run, on one commit and one machine. `title`: the command and what it compares.
 
-    `factor`: by how much time was dilated. `against`: the commit or the Python whose releases are the references.
+    `factor`: the factor by which time was dilated. `against`: the commit or the Python with the reference releases.
     """
 
     title: str
@@ -48,14 +48,14 @@ class Comparison(Record):
 
     @property
     def overhead_ms(self) -> float:
-        """The CPU time that a middleware spent on each request, in ms of this machine's time."""
+        """Returns the CPU time that a middleware spent on each request, in ms of this machine's time."""
         found = (run.measurement.flags.get(name, 0) for run in self.runs for name in OVERHEAD)
         return max(map(float, found), default=0)
 
     def of(self, kind: str, name: str) -> list[Measurement]:
-        """The repeats of one case, in order; empty where it was not run."""
+        """Returns the repeats of one case, in order, or [] if the case was not run."""
         return [run.measurement for run in self.runs if (run.kind, run.measurement.name) == (kind, name)]
 
     def names(self, kind: str) -> list[str]:
-        """The subjects of that kind, in the order of their first repeat."""
+        """Returns the names of the subjects in runs of this kind, in the order of their first repeat."""
         return list(dict.fromkeys(run.measurement.name for run in self.runs if run.kind == kind))

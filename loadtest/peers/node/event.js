@@ -1,4 +1,4 @@
-// The JSON schema of a Chargebee event with an invoice: the fields that are always there.
+// The JSON schema of a Chargebee event with an invoice: the fields that each event has.
 
 const text = { type: 'string' }
 const integer = { type: 'integer' }

@@ -3,7 +3,7 @@
 
 import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
 
-// As in v09: calls in flight, entries of a call, and their bytes.
+// The same limits as in v09: calls in flight, entries of a call, and the bytes of these entries.
 const SLOTS = 4
 const MAX_ENTRIES = 10
 const MAX_BYTES = 256 * 1024
@@ -53,7 +53,7 @@ export class GroupCommit {
     })
   }
 
-  // A free slot takes what waits, at once and without a timer.
+  // A free slot takes the waiting messages at once, without a timer.
   #fill () {
     this.#dropLate()
     while (this.#free > 0 && this.#waiting.length > 0) {
@@ -94,7 +94,7 @@ export class GroupCommit {
     } catch (error) {
       batch.forEach(({ reject }) => reject(error))
     }
-    // This has no effect on those that are settled.
+    // This has no effect on promises that are already settled.
     batch.forEach(({ reject }) => reject(new Error('SQS has not acknowledged the entry')))
   }
 }

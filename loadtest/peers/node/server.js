@@ -1,5 +1,5 @@
-// The same work in Node: Basic auth, a validated Chargebee event, one SendMessage per webhook, then 200. With
-// --group-commit, the webhooks that wait at the same time share a SendMessageBatch.
+// Does the work of a release in Node: Basic auth, a validated Chargebee event, one SendMessage per webhook, then 200.
+// With --group-commit, the webhooks that wait at the same time share a SendMessageBatch.
 // Configured by variables of the service: APP_PORT, APP_SQS_QUEUE_URL, APP_BASIC_AUTH_….
 
 import { isUtf8 } from 'node:buffer'
@@ -25,7 +25,7 @@ const env = process.env
 const credentials = Buffer.from(`${env.APP_BASIC_AUTH_USERNAME}:${env.APP_BASIC_AUTH_PASSWORD}`)
 const authorization = Buffer.from(credentials.toString('base64'))
 
-// Made once: with the option `ca`, Node would load all certificates for each connection.
+// Made once, because with the option `ca`, Node would load all certificates for each connection.
 const secureContext = env.AWS_CA_BUNDLE && createSecureContext({ ca: readFileSync(env.AWS_CA_BUNDLE) })
 
 const groupCommit = process.argv.includes('--group-commit')
@@ -51,7 +51,7 @@ const server = Fastify({
   ajv: { customOptions: { coerceTypes: false, removeAdditional: false } }
 })
 
-// The message is the body as it was sent, so the text is kept beside what it means.
+// The message must be the body as it was received, so the text is kept in addition to the parsed body.
 server.decorateRequest('text', '')
 server.removeAllContentTypeParsers()
 server.addContentTypeParser('*', { parseAs: 'buffer' }, async (request, body) => {

@@ -1,5 +1,5 @@
-//! A Chargebee event with an invoice. Serde checks that the required fields are there and have the right type. Of a
-//! field that occurs twice, it accepts neither.
+//! A Chargebee event with an invoice. Serde checks that the event has the required fields, and that they have the right
+//! types. It rejects an event in which a field occurs twice.
 #![allow(dead_code, reason = "most fields are only checked")]
 
 use std::{borrow::Cow, collections::HashMap};

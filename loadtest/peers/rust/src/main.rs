@@ -1,5 +1,5 @@
-//! The same work in Rust: Basic auth, a validated Chargebee event, one `SendMessage` per webhook, then 200. With
-//! `--group-commit`, the webhooks that wait at the same time share a `SendMessageBatch`.
+//! Does the work of a release in Rust: Basic auth, a validated Chargebee event, one `SendMessage` per webhook, then
+//! 200. With `--group-commit`, the webhooks that wait at the same time share a `SendMessageBatch`.
 //! Configured by variables of the service: `APP_PORT`, `APP_SQS_QUEUE_URL`, `APP_BASIC_AUTH_…`.
 
 mod event;
@@ -51,7 +51,7 @@ struct Service {
     queue: Queue,
 }
 
-/// An extractor that comes before the body: a request without the right credentials is refused unread.
+/// An extractor that runs before the body is read, so that a request with wrong credentials is refused early.
 struct Authorized;
 
 impl FromRequestParts<Arc<Service>> for Authorized {

@@ -1,4 +1,4 @@
-//! Sends messages to SQS: each by a call of its own, or those that wait at the same time by one call (group commit).
+//! Sends messages to SQS: each message in a separate call, or all that wait at the same time in one (group commit).
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -8,11 +8,11 @@ use aws_sdk_sqs::{
 };
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-/// As in v09: calls in flight, entries of a call, and their bytes.
+/// The same limits as in v09: calls in flight, entries of a call, and the bytes of these entries.
 const SLOTS: usize = 4;
 const MAX_ENTRIES: usize = 10;
 const MAX_BYTES: usize = 256 * 1024;
-/// Enough for every webhook that waits.
+/// The capacity of the channel, which is enough for all webhooks that wait.
 const WAITING: usize = 10_000;
 
 pub struct Message {
@@ -21,7 +21,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// What counts towards the limit of a call.
+    /// Returns the bytes that count towards the limit of a call.
     fn size(&self) -> usize {
         let attributes = self.attributes.iter();
         self.body.len() + attributes.map(|(name, value)| name.len() + "String".len() + value.len()).sum::<usize>()
@@ -57,7 +57,7 @@ impl Queue {
         Self::GroupCommit(sender)
     }
 
-    /// Returns true once SQS has acknowledged the message.
+    /// Sends the message. Returns true if SQS has acknowledged it.
     pub async fn send(&self, message: Message) -> bool {
         match self {
             Self::OneByOne { client, url } => {
@@ -130,5 +130,5 @@ async fn send_batch(client: Client, url: String, number: u64, batch: Vec<Waiting
             _ = caller.send(true);
         }
     }
-    // Dropping the other senders tells their callers that SQS has not acknowledged the message.
+    // The other senders are dropped, so their callers get an error: SQS has not acknowledged the message.
 }
