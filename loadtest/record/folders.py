@@ -9,22 +9,22 @@ from loadtest.record.comparison import Environment
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "loadtest" / "results"
-# Documents leave out trial runs, and runs whose commit is unknown or had changes: the ends of their folders' names.
+# Documents ignore results in folders whose names end like this: trial runs, uncommitted code, and an unknown commit.
 UNPUBLISHED = ("-quick", "-dirty", "-unknown")
 
 
 def attack(name: str) -> Path:
-    """`attacks/<time>-<name>`: one run of attack.sh."""
+    """Returns the folder `attacks/<time>-<name>` for one run of attack.sh."""
     return RESULTS / "attacks" / f"{datetime.now(UTC):%Y-%m-%d-%H%M%S}-{name}"
 
 
 def comparison(environment: Environment, quick: bool = False) -> Path:
-    """`<date>-<commit>`; trial runs (`quick`) have separate folders."""
+    """Returns the folder `<date>-<commit>`, or for a trial run (`quick`) `<date>-<commit>-quick`."""
     return RESULTS / f"{environment.started[:10]}-{environment.commit}{'-quick' if quick else ''}"
 
 
 def raw(file: Path, kind: str, name: str, repeat: int) -> Path:
-    """The folder of vegeta's results for one attack of the comparison in `file`."""
+    """Returns the folder of vegeta's results for one attack of the comparison in `file`."""
     return file.parent / "raw" / file.stem / f"{kind}-{name.replace(' ', '_')}-{repeat}"
 
 

@@ -1,7 +1,7 @@
 """The index of results: the newest measurement of each part, and the machine that made it.
 
-`loadtest/results/index.json` is made from the folders beside it. Documents read it to find a measurement. A part has
-the name of its file (`bench`), or of its study or question (`tips`).
+`loadtest/results/index.json` is generated from the folders beside it. Documents read it to find a measurement. A part
+is named after its file (`bench`), or after its study or question (`tips`).
 """
 
 import json
@@ -21,7 +21,7 @@ _HARDWARE = ("system", "cpu", "cores")  # `system` includes the kernel
 
 
 class Entry(Record):
-    """`folder` is the folder's name. `seconds`: how long it took; None if `publish` did not measure it."""
+    """The newest measurement of a part. `folder`: a name. `seconds`: its duration, None if not made by `publish`."""
 
     folder: str
     command: str
@@ -35,13 +35,13 @@ class Entry(Record):
 
 
 class Index(Record):
-    """`parts`: by name."""
+    """The index. `parts`: by the name of the part."""
 
     parts: dict[str, Entry]
 
     @property
     def hardware(self) -> tuple[str, ...]:
-        """The machine of most parts, by which documents mark the other parts."""
+        """Returns the machine that measured most parts. Documents mark the parts from other machines."""
         return Counter(entry.hardware for entry in self.parts.values()).most_common(1)[0][0]
 
 
@@ -52,9 +52,9 @@ def read() -> Index:
 
 
 def scan(*, trial: bool = False) -> Index:
-    """Makes the index from the folders of complete measurements, or with `trial` of trial runs on a commit.
+    """Makes the index from the folders of complete measurements or, if `trial` is true, of trial runs.
 
-    It keeps the seconds of the measurements that `read` has.
+    Takes `seconds` from the index of `read` if it has the same measurement.
     """
     left_out = folders.UNPUBLISHED if not trial else ()
     found: dict[str, Entry] = {}
@@ -82,7 +82,7 @@ def _file() -> Path:
 
 
 def _entries(file: Path) -> Iterator[tuple[str, Entry]]:
-    """Yields the part of a file, or each study or question in a file of the lab."""
+    """Yields names and entries: one for most files, or one for each study or question in a file of the lab."""
     result = json.loads(file.read_text(encoding="utf-8"))
     several = [*result.get("studies", ()), *result.get("answers", ())]
     for name, one in [(one["name"], one) for one in several] or [(file.stem, result)]:
@@ -92,7 +92,7 @@ def _entries(file: Path) -> Iterator[tuple[str, Entry]]:
 
 
 def _doubts(value: Any) -> Iterator[str]:
-    """Yields the reasons to doubt any measurement inside `value`. An attack's failed audit is one."""
+    """Yields the reasons to doubt any measurement inside `value`, including failed audits."""
     if isinstance(value, dict):
         yield from value.get("doubts", ())
         if any(value.get(fault) for fault in ("lost", "unasked", "altered")):  # see `Audit.holds`

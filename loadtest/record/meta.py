@@ -13,7 +13,7 @@ from pathlib import Path
 from loadtest.record.comparison import Environment
 from loadtest.record.folders import ROOT
 
-# What measurements write, and the documents. profiles/ also has code.
+# Results and documents do not count as code. Of profiles/, only the pictures are excluded, because it also has code.
 _PICTURES = tuple(f"profiles/*.{kind}" for kind in ("png", "svg", "txt", "webp"))
 _RESULTS = ("loadtest/results", "tests/cluster/record.json", "docs/simulation", "*.md", *_PICTURES)
 
@@ -35,9 +35,9 @@ def environment(*tools: str) -> Environment:
 
 
 def _python() -> str:
-    """The version, and whether Python was built without optimisations, as pyenv does by default.
+    """Returns the version of Python, with a note if it was built without optimisations, as pyenv does by default.
 
-    Python of a Linux distribution and of Docker's images is optimised. Debian does not record its options.
+    Python from a Linux distribution or from Docker's images is optimised. Debian's Python does not record its options.
     """
     options = sysconfig.get_config_var("CONFIG_ARGS") or ""
     optimised = "--enable-optimizations" in options or sys.base_prefix == "/usr"
@@ -45,9 +45,9 @@ def _python() -> str:
 
 
 def commit() -> str:
-    """Returns the short hash of the last commit that changed the code, so that all parts of one evening have the same.
+    """Returns the short hash of the last commit that changed code. Commits of results and documents do not change it.
 
-    It ends in -dirty if code is changed. Without git, it is LOADTEST_COMMIT or `unknown`.
+    The hash ends in -dirty if code has uncommitted changes. Without git, returns LOADTEST_COMMIT or `unknown`.
     """
     code = ("--", ".", *(f":!{file}" for file in _RESULTS))
     try:

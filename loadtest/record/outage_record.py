@@ -5,7 +5,7 @@ from loadtest.record.shapes import Audit, Record
 
 
 class Part(Record):
-    """The webhooks that were sent before, during or after the outage. `statuses`: 0 is no answer."""
+    """The webhooks that were sent before, during or after the outage. `statuses`: 0 means no response."""
 
     name: str
     webhooks: int
@@ -18,7 +18,7 @@ class Part(Record):
 
 
 class Outage(Record):
-    """`memory_mib`: the service's memory before the outage, at the outage's end, and after the attack."""
+    """The record. `memory_mib`: the service's memory before the outage, at the outage's end, and after the attack."""
 
     environment: Environment
     command: str
@@ -34,7 +34,7 @@ class Outage(Record):
         return self.audit.holds and self.parts[-1].statuses.keys() == {"200"}
 
     def text(self) -> str:
-        """A line for each part, memory, and the audit."""
+        """Returns a line for each part, and lines about the memory and the audit."""
         memory = ", ".join(f"{when} {mib:.0f} MiB" for when, mib in self.memory_mib.items())
         audit = f"audit: {self.audit.accepted:,} got 200, {len(self.audit.lost)} of them lost"
         return "\n".join([*(part.text() for part in self.parts), f"memory: {memory}", audit])

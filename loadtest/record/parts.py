@@ -1,11 +1,11 @@
-"""The parts of what is published: each command whose figures or pictures a document quotes.
+"""The parts that `publish` measures: each command whose figures or pictures a document quotes.
 
-`publish` measures them in this order: the lab uses the parameters that `calibrated` has fitted.
+The order matters, because the lab uses the parameters that `calibrated` has fitted.
 """
 
 from typing import NamedTuple
 
-# Studies and questions of the lab, with the minutes of three repeats.
+# Studies and questions of the lab, with the minutes that three repeats take.
 _LAB = {
     "database": 16,
     "blocking": 22,
@@ -24,14 +24,14 @@ _LAB = {
     "observing": 4,
     "python_and_server": 5,
 }
-# Commands that draw pictures into profiles/. They print DOUBTFUL, and have no trial run.
+# Commands that draw pictures into profiles/, with the minutes that they take. They print DOUBTFUL if they have doubts.
 _PICTURES = {"make": 3, "timelines": 4, "latencies": 3, "one_webhook": 2, "doctor": 1, "live": 2, "race": 1}
 
 
 class Part(NamedTuple):
-    """`command`: what follows `python -m`; `trial`: the same for a short trial run, or empty if there is none.
+    """A part. `command`: the words after `python -m`. `trial`: the same for a short trial run, or "" without one.
 
-    `minutes` is an estimate on two cores. A part that `draws` writes pictures instead of a result.
+    `minutes`: an estimate on two cores. `draws`: the part writes pictures instead of a result.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
     @property
     def typed(self) -> str:
-        """The command as a user types it."""
+        """Returns the command as a user types it."""
         return f"python -m {self.command}"
 
     def shortened(self) -> "Part":

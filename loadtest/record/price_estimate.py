@@ -5,7 +5,7 @@ from math import comb, isnan
 from statistics import median
 from typing import NamedTuple
 
-# The least confidence with which an interval contains the true median, from five repeats on.
+# With five or more repeats, an interval contains the true median with at least this confidence.
 CONFIDENCE = 0.93
 
 
@@ -17,7 +17,7 @@ class MedianEstimate(NamedTuple):
     high: float
 
     def text(self, form: str = ",.1f") -> str:
-        """`12.3 (11.9–12.8)`; `–` where nothing was measured."""
+        """Returns, for example, `12.3 (11.9–12.8)`, or `–` if nothing was measured."""
         if isnan(self.median):
             return "–"
         if self.low == self.high:
@@ -42,7 +42,7 @@ def estimate(values: Iterable[float | None]) -> MedianEstimate:
 
 
 def _left_out(repeats: int) -> int:
-    """The number of values outside the interval on each side."""
+    """Returns the number of values outside the interval on each side."""
     outside, left_out = 0.0, 0
     while True:
         outside += 2 * comb(repeats, left_out) / 2**repeats
@@ -52,9 +52,9 @@ def _left_out(repeats: int) -> int:
 
 
 def ratio(ours: Iterable[float | None], theirs: Iterable[float | None]) -> MedianEstimate:
-    """Returns the estimated ratio of ours to theirs. Each of our repeats is compared with theirs of the same round.
+    """Returns the estimated ratio `ours` ÷ `theirs`, from the ratio of each round. Each list has a value per round.
 
-    Rounds that only one of both has are left out.
+    Rounds in which one value is missing are left out.
     """
     pairs = zip(ours, theirs, strict=False)
     return estimate(mine / other for mine, other in pairs if mine is not None and other is not None)

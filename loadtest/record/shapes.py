@@ -10,7 +10,7 @@ class Record(BaseModel):
 
 
 class Load(Record):
-    """`users` None: an open loop of `rate` requests a second; else a closed loop of that many users."""
+    """A load: an open loop of `rate` requests a second or, if `users` is not None, a closed loop of `users` users."""
 
     rate: int
     duration_s: float
@@ -20,7 +20,7 @@ class Load(Record):
 
 
 class Audit(Record):
-    """See `loadtest.fire.queue_audit`."""
+    """The result of an audit: see `loadtest.fire.queue_audit`."""
 
     accepted: int
     lost: list[str]
@@ -35,7 +35,7 @@ class Audit(Record):
 
 
 class Latencies(Record):
-    """Milliseconds, over all requests, failed ones too. `p95` is missing in older results."""
+    """Latencies in ms of all requests, including failed requests. Older results have no `p95`."""
 
     fastest: float
     mean: float
@@ -47,10 +47,10 @@ class Latencies(Record):
 
 
 class ProbeLatencies(Record):
-    """Latency of `path` on new connections during an attack, in milliseconds. `failed`: no healthy answer within 30 s.
+    """Latency in ms of `path`, on new connections during an attack. Only probes with a healthy response count.
 
-    The latencies are those of the answered probes, and None if no probe was answered. (Up to commit 39adb59, they
-    included failed probes.)
+    `number`: all probes. `failed`: probes without a healthy response within 30 s. The latencies are None if all probes
+    failed. (Up to commit 39adb59, latencies included failed probes.)
     """
 
     path: str = "/healthz"
@@ -62,13 +62,14 @@ class ProbeLatencies(Record):
 
 
 class Conditions(Record):
-    """The other work on the machine during an attack. Numbers of cores are averages.
+    """The conditions of an attack: the other work on the machine, the generator, and the queue.
 
-    `foreign_cores` is None for a service at --url or in a container of Docker, which may itself be one of the other
-    processes. `queue_cores` is None for a service at --url.
-    `late_ms` is the 99th percentile of how late an open loop sent its requests; None for a closed loop. `ping_ms` is
-    the median response time of the queue through toxiproxy. `slowdown`: see `local.machine.Busy`; older results lack
-    it. `doubts` has a line for each reason why the attack may have measured something else.
+    `foreign_cores`, `stolen_cores`, `queue_cores`: the average number of cores that other processes, other virtual
+    machines and the queue used. The first is None for a service at --url or in a container of Docker, which may be one
+    of the other processes. `queue_cores` is None for a service at --url. `late_ms`: the 99th percentile of how late an
+    open loop sent its requests, None for a closed loop. `ping_ms`: the queue's median response time through toxiproxy.
+    `slowdown`: see `local.machine.Busy`; None in older results. `doubts`: a line for each reason why the attack may
+    have measured something else.
     """
 
     foreign_cores: float | None
@@ -81,7 +82,7 @@ class Conditions(Record):
 
 
 class Used(Record):
-    """The budget and what was used of it.
+    """The budget, and how much of it the subject used. `how`: the mechanism. `limited`: whether it limits the CPU.
 
     `ready_s`: seconds from the start of the process to the first 200 from its readiness path (`AttackSubject.ready`).
     """
@@ -100,12 +101,12 @@ class Used(Record):
 class Measurement(Record):
     """One attack. `used` and `sqs` are None for a service at --url.
 
-    `request` is None for webhooks, and otherwise the method and path of what was sent. `busiest`: see
-    `loadtest.stage.stage_listener`; None if the service at --url runs on another machine, or was started here.
+    `request`: the method and path of the requests, or None for webhooks. `busiest`: the CPU of a service at --url (see
+    `loadtest.stage.stage_listener`), or None if it runs on another machine, or if the load test has started it.
 
-    `audit` is None for a service at --url without a --queue-url, for a subject that enqueues nothing, and for the lab.
+    `audit`: None for a service at --url without a --queue-url, for a subject that enqueues nothing, and for the lab.
 
-    `distribution`: pairs of percentile and milliseconds.
+    `distribution`: pairs of percentile and latency in ms.
     """
 
     name: str
@@ -130,5 +131,5 @@ class Measurement(Record):
 
     @property
     def success(self) -> float:
-        """Percentage of the requests that succeeded: those that got 200, or any 2xx if `request` is not None."""
+        """Returns the percentage of requests that got 200 or, if `request` is not None, any 2xx."""
         return 100 * self.accepted / self.requests if self.requests else 0.0

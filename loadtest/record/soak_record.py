@@ -5,7 +5,7 @@ from loadtest.record.shapes import Audit, Latencies, Load, Record
 
 
 class Soak(Record):
-    """`statuses`: 0 is no answer. `faults`: how often each was planted. `starts`, `peak_mib`: of the service."""
+    """The record. `statuses`: 0 means no response. `faults`: how often each was injected. `starts`: of the service."""
 
     environment: Environment
     command: str

@@ -8,8 +8,8 @@ from loadtest.record.shapes import Record
 class WorkerRun(Record):
     """The figures of one worker.
 
-    CPU time and rate are those of the time in which the worker closed the middle eight tenths of its invoices. Charges
-    and calls are those of all invoices.
+    CPU time and rate are measured while the worker closes the middle eight tenths of its invoices. Charges and calls
+    are counted for all invoices.
     """
 
     cpu_ms_per_event: float
@@ -20,7 +20,7 @@ class WorkerRun(Record):
 
 
 class WorkerBench(Record):
-    """`latency_ms`: of a call of Chargebee. `cpus`: the budget, None where it could not be enforced (`how`)."""
+    """The record. `latency_ms`: of a call of Chargebee. `cpus`: the CPU limit, None if `how` could not enforce it."""
 
     environment: Environment
     command: str
