@@ -1,6 +1,6 @@
 """Makes index.json and the SVG pictures of README.md and loadtest/RESULTS.md again if any of them is stale.
 
-python -m loadtest.report            make them
+python -m loadtest.report            make them again
 python -m loadtest.report --check    fail if any is stale
 """
 

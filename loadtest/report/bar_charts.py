@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 
 def against_published(comparison: Comparison, metric: str) -> Spec:
-    """One metric of the published attack: published beside measured, with the interval of the repeats."""
+    """Returns a chart of one metric of the published attack: published and measured, with the repeats' interval."""
     title, path, scale = METRICS[metric]
     rows: list[Row] = []
     for name in comparison.names("published"):
@@ -42,7 +42,7 @@ def _bars(rows: list[Row], title: str, scale: Scale, sent: int | None = None) ->
     figures = alt.Scale(domain=["published", "measured"])
     legend = alt.Legend(orient="bottom", title=None) if any(row["figure"] == "published" for row in rows) else None
     base = alt.Chart({"values": rows}).encode(x=x, xOffset=offset)
-    # Points, not bars: a logarithmic axis has no zero to start a bar at.
+    # Points instead of bars on a logarithmic axis, because it has no zero at which a bar could begin.
     marked = base.mark_bar() if scale == "linear" else base.mark_point(filled=True, size=90)
     values = marked.encode(
         y=alt.Y("value:Q", title=None, scale=alt.Scale(type=scale), axis=axis_of(scale)),

@@ -14,15 +14,15 @@ from loadtest.report.figures import CPU
 SIZES = (100, 1_000, 10_000)  # of the table
 
 
-# A webhook costs least in full batches, which only a busy process makes. At 60 % in use, a pod of a quarter of a core
-# answers about as many webhooks as the slow attack sends, so that attack's CPU counts.
+# A webhook costs least in full batches, which only a busy process makes. A pod of a quarter of a core that is 60 % in
+# use answers about as many webhooks as the slow attack sends, so the table uses the CPU of the slow attack.
 SLOW, FASTER = "sustained", "published"  # attacks of `history`
 
 
 class Measured(NamedTuple):
     """CPU in milliseconds for each webhook and each event, and the worker's calls of Chargebee for each event.
 
-    `web_ms` is that of the slow attack.
+    `web_ms` is the CPU in the attack SLOW.
     """
 
     web_ms: float
@@ -38,7 +38,7 @@ class Capacity(NamedTuple):
     - `gbit_in`, `gbit_out`: Gbit/s of the webhooks' bodies, and of the JSON of the calls, without HTTP headers, TLS and
       TCP.
     - `sites`: the number of Chargebee sites (Enterprise) whose API limits together allow the worker's calls.
-    - `limits`: the limits on the way into and through SQS, the one with the lowest rate first.
+    - `limits`: the limits for sending to SQS and receiving from it, the lowest rate first.
     """
 
     rate: float
@@ -58,7 +58,7 @@ class Capacity(NamedTuple):
 
     @property
     def met(self) -> list[Limit]:
-        """The limits that are met on the way to this rate."""
+        """Returns the limits that are lower than `rate`."""
         return [limit for limit in self.limits if limit.rate < self.rate]
 
 
@@ -78,21 +78,21 @@ def attacked(kind: str) -> tuple[float, float]:
 
 
 def full_ms() -> float:
-    """Returns the CPU in ms for a webhook in full batches: of the newest release in `bench`, which keeps it busy."""
+    """Returns the CPU in ms for a webhook in full batches, measured on the newest release of `bench`."""
     bench, _ = newest("bench")
     kinds = [run.kind for release in reversed(Release) for run in bench.runs if run.kind.startswith(release)]
     return of(bench.of(kinds[0], kinds[0]), CPU).median
 
 
 def capacity(rate: float, of: Measured, fifo: bool = False) -> Capacity:
-    """Returns what `rate` webhooks a second take."""
+    """Returns the resources for `rate` webhooks a second."""
     message = figures.BODY_BYTES + figures.ATTRIBUTE_BYTES
     out_bytes = figures.BODY_BYTES * (1 + figures.ESCAPES) + figures.ENTRY_BYTES
     gigabytes = rate * out_bytes * figures.MONTH_SECONDS / 1e9
     pod_rate = 1000 * figures.POD_CORES * figures.UTILISATION / of.web_ms
     pods = max(figures.MIN_PODS, math.ceil(rate / pod_rate))
     full = rate / figures.ENTRIES_PER_BATCH
-    # A free slot takes what is waiting: a pod makes a call for each webhook until all its slots are busy.
+    # A free slot takes the waiting messages at once, so a pod makes a call for each webhook until its slots are busy.
     slots = figures.FIFO_CALLS_IN_FLIGHT if fifo else figures.CALLS_IN_FLIGHT
     calls = max(full, min(rate, pods * slots / figures.SQS_SECONDS))
     units = full * math.ceil(figures.ENTRIES_PER_BATCH * message / figures.BILLED_BYTES)
@@ -116,7 +116,10 @@ def capacity(rate: float, of: Measured, fifo: bool = False) -> Capacity:
 
 
 def table() -> str:
-    """Returns the sizes side by side, in Markdown, and where the measured figures are from. Raises NotMeasured."""
+    """Returns a Markdown table with a column for each size, and the sources of the measured figures.
+
+    Raises NotMeasured.
+    """
     of = measured()
     standard, fifo = ([capacity(size, of, fifo) for size in SIZES] for fifo in (False, True))
     pods = f"pods of {figures.POD_CORES:g} cores, {100 * figures.UTILISATION:.0f} % in use"

@@ -21,7 +21,7 @@ NAMES = {
     "node_group_commit": "Node, group commit",
     "asgi_noop": "floor (does nothing)",
 }
-# On light and dark.
+# These colours are legible on light and dark backgrounds.
 _KINDS = alt.Scale(domain=["release", "peer", "floor"], range=["#0072b2", "#e69f00", "#8c8c8c"])
 
 

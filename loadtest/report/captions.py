@@ -1,4 +1,4 @@
-"""The captions of tables and pictures: the command, the commit, the machine, and what stood in for AWS."""
+"""The captions of tables and pictures: the command, the commit, the machine, and what replaced AWS."""
 
 from statistics import median
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 from loadtest.record.comparison import Comparison, Environment
 from loadtest.report.cells import label
 
-_CHARGEBEE = "chargebee"  # a measurement of v01 has it in place of the queue
+_CHARGEBEE = "chargebee"  # this key is in a measurement of v01, which has Chargebee instead of a queue
 
 
 def provenance(comparison: Comparison, repeated: bool = True) -> str:
-    """Returns the conditions and the repeats of a comparison; with `repeated`, also what v01 had."""
+    """Returns the conditions of a comparison and, if it was `repeated`, its repeats and what v01 used."""
     if not repeated:
         return f"{conditions(comparison)}; once."
     return " ".join(filter(None, [f"{conditions(comparison)}; {repeats(comparison)}.", of_inline(comparison)]))
@@ -29,7 +29,7 @@ def repeats(comparison: Comparison) -> str:
 
 
 def conditions(comparison: Comparison) -> str:
-    """Returns the command, the commit, the machine, the queue and its latency, and marks as those of a table."""
+    """Returns the command, the commit, the machine, the queue and its latency, and the legend of a table's marks."""
     sqs = behind(comparison)
     queue, latency = sqs.get("queue", ""), sum(attributes["latency"] for _, attributes in sqs.get("toxics", []))
     added = label(f"{latency:g} ms of added latency", [run.measurement for run in comparison.runs])
@@ -37,13 +37,13 @@ def conditions(comparison: Comparison) -> str:
 
 
 def behind(comparison: Comparison) -> dict[str, Any]:
-    """Returns the queue of the measurements, and what is between it and the service; empty if there is none."""
+    """Returns the queue of the measurements and toxiproxy's toxics between queue and service, or {} without a queue."""
     found = (run.measurement.sqs or {} for run in comparison.runs)
     return next((sqs for sqs in found if _CHARGEBEE not in sqs), {})
 
 
 def of_inline(comparison: Comparison) -> str:
-    """Returns a text about what v01 had in place of a queue; empty if v01 was not measured.
+    """Returns a text about what v01 used instead of a queue, or "" if v01 was not measured.
 
     The text begins with the load of v01, unless v01 had as many senders as the other releases.
     """
