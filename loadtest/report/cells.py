@@ -10,7 +10,7 @@ THOUSAND = 1000
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:
-    """A table whose first column is text and whose others are numbers."""
+    """Returns a Markdown table. The first column is text, and the other columns are numbers."""
     aligned = ["---", *["---:"] * (len(head) - 1)]
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, aligned, *rows))
 
@@ -21,9 +21,9 @@ def of(measured: list[Measurement], value: str) -> MedianEstimate:
 
 
 def label(name: str, measured: list[Measurement]) -> str:
-    """Returns the name, marked if repeats may have measured something else or if their audit does not hold.
+    """Returns the name, with a mark for repeats that have doubts or whose audit does not hold.
 
-    `loadtest.fire.conditions` finds out the former.
+    `loadtest.fire.conditions` finds the doubts: reasons why a repeat may have measured something else.
     """
     doubtful = sum(bool(run.conditions and run.conditions.doubts) for run in measured)
     failed = sum(run.audit is not None and not run.audit.holds for run in measured)
@@ -33,7 +33,7 @@ def label(name: str, measured: list[Measurement]) -> str:
 
 
 def known(value: float, form: str, unit: str) -> str:
-    """Formats the value with its unit, or returns `–` for NaN: no repeat has measured it."""
+    """Returns the value with its unit, or `–` for NaN, which means that no repeat has measured it."""
     return "–" if isnan(value) else f"{value:{form}} {unit}"
 
 
@@ -42,7 +42,7 @@ def milliseconds(value: float) -> str:
 
 
 def latency(between: MedianEstimate) -> str:
-    """Formats a latency in ms: the median over the repeats, and its interval if both ends are not shown alike."""
+    """Returns a latency in ms: the median over the repeats, and its interval if its ends differ after rounding."""
     median, low, high = (milliseconds(value) for value in between)
     return median if low == high else f"{median} ({low} to {high})"
 
@@ -50,7 +50,7 @@ def latency(between: MedianEstimate) -> str:
 def short(
     success: float, rps: float | None = None, p50_ms: float | None = None, p99_ms: float | None = None, **_: float
 ) -> str:
-    """One cell: success, and as far as they are known throughput, median and 99th percentile."""
+    """Returns one cell: success and, if known, throughput, median and 99th percentile."""
     rate = [] if rps is None else [f"{rps:.4g}/s"]
     times = [milliseconds(time) for time in (p50_ms, p99_ms) if time is not None]
     return ", ".join([f"{success:.4g} %", *rate, *times])

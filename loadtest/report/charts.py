@@ -9,16 +9,16 @@ from loadtest.report.figures import Scale, middle
 
 Spec = dict[str, Any]
 
-MEASURED = "#0072b2"  # on light and dark
+MEASURED = "#0072b2"  # legible on light and dark backgrounds
 NUMBER = ".3~r"  # 0.686, 54, 439
-# Of a logarithmic axis.
+# The ticks of a logarithmic axis.
 TICKS = [base * 10**power for power in range(-1, 5) for base in (1, 3)]
-# In the order of the theme's colours; other statuses get the next ones.
+# The order of the theme's colours. Other statuses get the next colours.
 ANSWERS = alt.Scale(domain=["503", "200", "none"])
 
 
 def distribution(comparison: Comparison) -> Spec:
-    """Latency by percentile under the published attack, on the logarithmic axis of HDR histograms."""
+    """Returns a chart of latency by percentile under the published attack, on HDR histograms' logarithmic axis."""
     rows = [
         {"release": name, "percentile": percentile, "one in": 100 / (100 - percentile), "ms": ms}
         for name in comparison.names("published")
@@ -38,7 +38,7 @@ def distribution(comparison: Comparison) -> Spec:
 
 
 def latencies(comparison: Comparison) -> Spec:
-    """One row per release: from the fastest answer to the slowest, in bold the half between p50 and p99."""
+    """Returns a chart with a row for each release: a line from the fastest to the slowest response, bold p50 to p99."""
     rows = [
         {"release": name, **run.latencies.model_dump()}
         for name in comparison.names("published")
@@ -65,7 +65,7 @@ def latencies(comparison: Comparison) -> Spec:
 
 
 def failures(comparison: Comparison) -> Spec:
-    """Responses to the published attack by status, as percentages of the requests."""
+    """Returns a chart of the responses to the published attack by status, as percentages of the requests."""
     rows = [
         {"release": name, "answer": "none" if code == "0" else code, "per cent": 100 * count / run.requests}
         for name in comparison.names("published")
@@ -84,7 +84,7 @@ def failures(comparison: Comparison) -> Spec:
 
 
 def axis_of(scale: Scale) -> alt.Axis:
-    """Returns the axis of a scale; a logarithmic one has ticks at 1, 3, 10, 30 …"""
+    """Returns the axis of a scale. A logarithmic axis has ticks at 1, 3, 10, 30 …"""
     return alt.Axis(values=TICKS) if scale == "log" else alt.Axis()
 
 

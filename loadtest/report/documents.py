@@ -19,11 +19,11 @@ Result = TypeVar("Result", bound=Record)
 
 
 class NotMeasured(ValueError):
-    """There is no such run yet; the text has the command that makes one."""
+    """There is no such run yet. `str()` has the command that makes one."""
 
 
 def newest(kind: str, known: Index | None = None) -> tuple[Comparison, Path]:
-    """The last `history`, `calibrated` or `bench` on one commit that was no trial run. Raises NotMeasured."""
+    """Returns the newest complete `history`, `calibrated` or `bench`, and its folder. Raises NotMeasured."""
     return result(kind, Comparison, known), folder(kind, known)
 
 
@@ -36,12 +36,12 @@ def folder(part: str, known: Index | None = None) -> Path:
 
 
 def result(kind: str, record: type[Result], known: Index | None = None) -> Result:
-    """Returns the newest result of a kind, which has a file of its own. Raises NotMeasured."""
+    """Returns the newest result of a kind, read from the file `<kind>.json` as a `record`. Raises NotMeasured."""
     return record.model_validate_json((folder(kind, known) / f"{kind}.json").read_text(encoding="utf-8"))
 
 
 def picture(folder: Path, name: str, text: str, document: Path = ROOT / "loadtest", kind: str = "svg") -> str:
-    """The picture for the reader's colour scheme; `document` is the folder of what shows it."""
+    """Returns HTML that shows a picture in the reader's colour scheme. `document`: the folder of the document."""
     source = f"{relative(folder, document)}/{name}"
     return (
         f'<picture><source media="(prefers-color-scheme: dark)" srcset="{source}-dark.{kind}">'
@@ -50,12 +50,12 @@ def picture(folder: Path, name: str, text: str, document: Path = ROOT / "loadtes
 
 
 def relative(folder: Path, document: Path) -> str:
-    """The way to `folder` from the folder of a document."""
+    """Returns the relative path from the folder of a document to `folder`."""
     return Path(os.path.relpath(folder, document)).as_posix()
 
 
 def over_time() -> str:
-    """CHANGELOG's picture of every webhook."""
+    """Returns CHANGELOG's picture of every webhook. Raises NotMeasured."""
     history, folder = newest("history")
     text = "Every webhook of the published attack, by release: when it was sent and how long its answer took"
     caption = f"*The picture:* {conditions(history)}. {of_inline(history)}".rstrip()
@@ -63,7 +63,7 @@ def over_time() -> str:
 
 
 def overview() -> str:
-    """The first table of RESULTS.md, and which two runs it is from."""
+    """Returns the first table of RESULTS.md, and the two runs from which it is. Raises NotMeasured."""
     (history, _), (bench, _) = newest("history"), newest("bench")
     table = overview_table.overview(history, bench)
     duets = f"{provenance(bench)} {ratios.of_itself(bench)}"
@@ -81,36 +81,36 @@ def published() -> str:
 
 
 def calibrated() -> str:
-    """The same in the published machine's time."""
+    """Returns the table of the published attack in the published machine's time. Raises NotMeasured."""
     comparison, _ = newest("calibrated")
     return f"{tables.calibrated(comparison)}\n\n{provenance(comparison)}"
 
 
 def pythons() -> str:
-    """Returns releases under two versions of Python. Raises NotMeasured."""
+    """Returns the table of releases under two versions of Python. Raises NotMeasured."""
     comparison = python_bench()
     return f"{ratios.against(comparison)}\n\n{measured_by(comparison.command, comparison.environment)}."
 
 
 def python_bench() -> Comparison:
-    """Returns the last bench against another Python. Raises NotMeasured."""
+    """Returns the newest bench against another Python. Raises NotMeasured."""
     kinds = [name for name in index.read().parts if name.startswith("bench-against-Python-")]
     return newest(max(kinds, default="bench-against-Python-3"))[0]
 
 
 def billing() -> str:
-    """Returns what `python -m loadtest billing` printed about thousands of events while workers were killed."""
+    """Returns the output of `python -m loadtest billing`. Raises NotMeasured."""
     last = result("billing", BillingAudit)
     return f"```none\n{last.text()}\n```\n\n{measured_by(last.command, last.environment)}, once."
 
 
 def newest_worker() -> WorkerBench:
-    """Returns the last measurement of a worker. Raises NotMeasured."""
+    """Returns the newest measurement of a worker. Raises NotMeasured."""
     return result("worker", WorkerBench)
 
 
 def worker() -> str:
-    """A worker's CPU."""
+    """Returns the table of a worker's CPU. Raises NotMeasured."""
     last = newest_worker()
     return (
         f"{last.table()}\n\n{measured_by(last.command, last.environment)}; {last.events:,} events,"
@@ -120,12 +120,12 @@ def worker() -> str:
 
 
 def _doubtful(doubts: list[str]) -> str:
-    """Returns the doubts as the last sentence of a caption; empty if there are none."""
+    """Returns the doubts as the last sentence of a caption, or "" without doubts."""
     return f" DOUBTFUL: {'; '.join(doubts)}." if doubts else ""
 
 
 def stale_pictures() -> list[str]:
-    """Pictures that differ from a redraw of the newest history and the newest bench."""
+    """Returns the pictures that would change if the newest history and the newest bench were drawn again."""
     stale = pictures.stale(*newest("history")) + pictures.stale(*newest("bench"), pictures.write_capacity)
     return [str(file.relative_to(ROOT)) for file in stale]
 

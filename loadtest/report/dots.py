@@ -1,7 +1,7 @@
-"""requests.svg: every request of one attack, when it was sent and how long its answer took.
+"""Draws requests.svg: every request of one attack, with its time of sending and its latency.
 
-Drawn without Altair, which is not installed with the load generator. A dot is a line of length 0 with round ends, which
-takes ten bytes.
+Does not use Altair, because it is not installed with the load generator. A dot is a line of length 0 with round ends,
+because this takes only ten bytes.
 """
 
 import json
@@ -17,14 +17,14 @@ from loadtest.record.shapes import Measurement
 
 _WIDTH, _HEIGHT = 640, 300  # of the axes, in pixels
 _LEFT, _TOP, _RIGHT, _BOTTOM = 60, 70, 20, 70
-_TICKS = 6  # of an axis, at most
+_TICKS = 6  # the maximum number of ticks of an axis
 # Colours that can be told apart with colour blindness (Okabe and Ito).
 _SUCCESS, _FAILURE, _NO_ANSWER, _PROBE, _FAILED_PROBE = "#0072b2", "#e69f00", "#d55e00", "#009e73", "#cc79a7"
 _PROBED, _PROBE_FAILED = "probe", "failed probe"
 
 
 class _Axis(NamedTuple):
-    """`ticks`: how many, beside the one at 0, with `step` seconds between them. `scale`: pixels for each second."""
+    """An axis. `ticks`: their number without the tick at 0. `step`: seconds between ticks. `scale`: pixels a second."""
 
     step: float
     ticks: int
@@ -90,7 +90,7 @@ def _axes(x: _Axis, y: _Axis) -> Iterator[str]:
 
 
 def _mark(answer: str, x: float, y: float) -> str:
-    """Returns a dot, for a probe a diamond, for a failed probe a cross."""
+    """Returns a mark as an SVG path: a dot for a request, a diamond for a probe, a cross for a failed probe."""
     shape = {_PROBED: "m0-4l4 4l-4 4l-4-4z", _PROBE_FAILED: "m-3-3l6 6m0-6l-6 6"}.get(answer, "h0")
     return f"M{_LEFT + x:.1f} {_TOP + _HEIGHT - y:.1f}{shape}"
 

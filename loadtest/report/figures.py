@@ -1,4 +1,4 @@
-"""Figures: the published ones, and those of a measurement by name."""
+"""The published figures, and access to the figures of a measurement by name."""
 
 import json
 from pathlib import Path
@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 from loadtest.record.shapes import Measurement
 
-# By release, then success (per cent), rps, fastest_ms, mean_ms, p50_ms, p99_ms.
+# The published figures by release: success (per cent), rps, fastest_ms, mean_ms, p50_ms, p99_ms.
 PUBLISHED: dict[str, dict[str, float]] = json.loads(
     Path(__file__).with_name("published.json").read_text(encoding="utf-8")
 )["releases"]
 
 Scale = Literal["linear", "log"]
-# Each with its field in published.json and in a Measurement, and the scale of its axis.
+# By field in published.json: the title, the path of the field in a Measurement, and the scale of the axis.
 METRICS: dict[str, tuple[str, str, Scale]] = {
     "rps": ("Throughput, webhooks a second", "rps", "linear"),
     "success": ("Webhooks with a 200, per cent", "success", "linear"),
@@ -24,7 +24,7 @@ CPU = "used.cpu_ms_per_accepted"
 
 
 def value_of(measurement: Measurement, path: str) -> float | None:
-    """`path` is a field of Measurement, of its latencies (`latencies.p50`) or of its resources (`used.peak_mib`)."""
+    """Returns a field of a measurement, of its latencies (`latencies.p50`) or of its resources (`used.peak_mib`)."""
     value: Any = measurement
     for name in path.split("."):
         value = getattr(value, name)
@@ -32,5 +32,5 @@ def value_of(measurement: Measurement, path: str) -> float | None:
 
 
 def middle(runs: list[Measurement]) -> Measurement:
-    """The repeat with the median throughput."""
+    """Returns the repeat with the median throughput."""
     return sorted(runs, key=lambda run: run.rps)[len(runs) // 2]

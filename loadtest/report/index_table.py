@@ -8,7 +8,10 @@ HEAD = ["parts", "commit", "day", "machine", "Python, OpenSSL", "minutes"]
 
 
 def table() -> str:
-    """Returns a row for all parts with the same commit, day, machine and Python. It marks doubts and other machines."""
+    """Returns the table, with one row for all parts that have the same commit, day, machine and Python.
+
+    Marks parts with doubts, and parts that another machine has measured.
+    """
     found = index.read()
     rows: dict[tuple[str, ...], list[tuple[str, Entry]]] = {}
     for name, entry in found.parts.items():

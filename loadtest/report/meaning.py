@@ -1,4 +1,4 @@
-"""What the figures of an attack on a service at --url mean, in a sentence with the page that explains it."""
+"""Explains the figures of an attack on a service at --url, in one sentence with a link to a page."""
 
 import math
 
@@ -6,18 +6,18 @@ from loadtest.record.shapes import Measurement
 from loadtest.report.cells import milliseconds
 
 QUESTIONS = "docs/questions"
-# A probe of a service that is not busy takes a few milliseconds.
+# Slow probes take longer than this. A probe of a service that is not busy takes a few milliseconds.
 SLOW_MS = 100.0
-# Of a core. Python code of one process cannot use more than one.
+# A process is full if it uses this share of a core. Python code of one process cannot use more than one core.
 FULL = 0.8
-# A request that takes so many times as long as another one has waited for something.
+# A request that takes this many times as long as another request has waited for something.
 WAITED = 3
 RARE = 10
 FEW = 0.01
 
 
 def meaning(measured: Measurement) -> str:
-    """Returns the sentence. `measured` is an attack on a service that was not started by the load test."""
+    """Returns the sentence. `measured`: an attack on a service that the load test has not started."""
     full = measured.busiest is not None and measured.busiest >= FULL
     slow_probes = _probe_ms(measured) > SLOW_MS
     if full:
@@ -71,7 +71,7 @@ def _when_probes_are_fast(measured: Measurement) -> str:
 
 
 def _probe_ms(measured: Measurement) -> float:
-    """Returns the median latency of the probes; infinite if all of them failed, 0 if there were none."""
+    """Returns the median latency of the probes in ms: infinite if all probes failed, 0 without probes."""
     probes = measured.probes
     if probes is None:
         return 0.0
@@ -89,7 +89,7 @@ def _cpu(measured: Measurement) -> str:
 
 
 def _answered(measured: Measurement) -> str:
-    """Returns how many requests a second succeeded, and if these are clearly fewer than were sent, also the rate."""
+    """Returns how many requests a second succeeded and, in an open loop, how many were sent."""
     sent = f" of {measured.load.rate:,}" if measured.load.users is None else ""
     return f"{measured.rps:,.0f}{sent} requests a second succeed"
 
