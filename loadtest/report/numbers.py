@@ -1,4 +1,7 @@
-"""Figures for prose: see `.ci/figures.py`. A name is `v02`, `go`, or the last word of a longer one (`observed`)."""
+"""Functions that return figures for prose: see `.ci/figures.py`.
+
+In their arguments, a subject's `name` is short: `v02`, `go`, or the last word of a longer name (`observed`).
+"""
 
 from loadtest.record.comparison import Comparison
 from loadtest.record.price_estimate import estimate
@@ -28,12 +31,12 @@ __all__ = [
     "worker_ratio",
 ]
 SECOND = {"fastest": 1000, "p50": 1000}  # figures in ms, which are returned in seconds
-SPEED = "v02_blocking"  # f is fitted to its throughput
+SPEED = "v02_blocking"  # the release whose throughput determines f
 COMPARED = ("v02", "v03", "v04", "v06", "v07")  # the releases with published throughput and latency
 
 
 def _find(name: str, names: list[str]) -> str | None:
-    """Returns the one of `names` that is meant, or None."""
+    """Returns the long name in `names` for which `name` is short, or None if there is not exactly one."""
     short = {long: long.rpartition(" ")[2] if " " in long else long.partition("_")[0] for long in names}
     found = [long for long in names if long == name] or [long for long in names if short[long] == name]
     return found[0] if len(found) == 1 else None
@@ -54,7 +57,10 @@ def published(name: str, value: str) -> float:
 
 
 def calibrated(name: str, value: str, kind: str = "calibrated") -> float:
-    """Returns the same as measured in the published machine's time, or `cpu` in ms. `kind` may be `sustained`."""
+    """Returns a measured figure in the published machine's time: a value of `published`, or `cpu` in ms.
+
+    `kind` may be `sustained`.
+    """
     comparison, _ = newest("calibrated")
     runs, factor = comparison.of(kind, _named(name, comparison.names(kind))), comparison.factor
     match value:
@@ -71,7 +77,7 @@ def calibrated(name: str, value: str, kind: str = "calibrated") -> float:
 
 
 def fits() -> list[float]:
-    """Returns f as each attack gives it that was made for f."""
+    """Returns f from each of the attacks that measured f."""
     comparison, _ = newest("calibrated")
     return [PUBLISHED[one.name]["rps"] / one.rps for one in comparison.of("speed-with-overhead", SPEED)]
 
@@ -83,18 +89,21 @@ def overhead_ms() -> float:
 
 
 def attack(part: str, kind: str, name: str, value: str) -> float:
-    """Returns the median of a value over the repeats of an attack, in this machine's time: `cpu`, or a field's path."""
+    """Returns the median of a value over the repeats of an attack. `value`: `cpu`, or a field's path.
+
+    Times are those of this machine.
+    """
     comparison, _ = newest(part)
     return of(comparison.of(kind, _named(name, comparison.names(kind))), CPU if value == "cpu" else value).median
 
 
 def reproduced(value: str) -> list[float]:
-    """Returns measured ÷ published of each of COMPARED."""
+    """Returns measured ÷ published for each release in COMPARED."""
     return [calibrated(name, value) / published(name, value) for name in COMPARED]
 
 
 def bench(name: str, other: str = "again") -> float:
-    """Returns the CPU of a subject ÷ that of another one. Both were measured beside the newest release."""
+    """Returns the CPU of a subject ÷ the CPU of another subject. Both were measured beside the newest release."""
     comparison, _ = newest("bench")
     return _beside(comparison, name) / _beside(comparison, other) if other != "again" else _beside(comparison, name)
 
@@ -119,21 +128,21 @@ def overload_share() -> float:
 
 
 def cpu_us(kind: str) -> float:
-    """Returns the µs of CPU for each answer in an attack of `overload`."""
+    """Returns the µs of CPU for each response in an attack of `overload`."""
     one = overload(kind)
     assert one.used is not None
     return 1e6 * one.used.cpu_s / one.requests
 
 
 def old_python(name: str) -> float:
-    """Returns the CPU of a release under Debian 12's Python ÷ that beside it under Debian 13's."""
+    """Returns a release's CPU under Debian 12's Python ÷ its CPU under Debian 13's Python in the same duets."""
     comparison = python_bench()
     kind = _named(name, list(dict.fromkeys(run.kind for run in comparison.runs)))
     return ratios.beside(comparison, kind, comparison.names(kind)[1]).median
 
 
 def worker_ratio(full: bool = False) -> float:
-    """Returns the CPU of an event that a worker bills ÷ that of a webhook: at a low rate, or in `full` batches."""
+    """Returns the CPU of billing an event ÷ the CPU of a webhook, at a low rate or, if `full`, in full batches."""
     measured = capacity.measured()
     return measured.worker_ms / (capacity.full_ms() if full else measured.web_ms)
 
@@ -145,5 +154,5 @@ def worker_calls() -> float:
 
 
 def site_rate() -> float:
-    """Returns the events a second for which Chargebee's highest plan allows the calls."""
+    """Returns the events a second that the API limit of Chargebee's highest plan allows."""
     return capacity_figures.CHARGEBEE_CALLS["Enterprise"] / 60 / capacity.measured().chargebee_calls

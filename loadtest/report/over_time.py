@@ -1,6 +1,6 @@
-"""Every request of an attack or more, as a picture: when it was sent, and how long its answer took.
+"""Draws every request of one attack or more as a picture: its time of sending, and its latency.
 
-PNG, since SVG takes a hundred bytes for each of some ten thousand points.
+The picture is a PNG, because an SVG would take a hundred bytes for each of about ten thousand points.
 """
 
 import json
@@ -17,7 +17,7 @@ from loadtest.report import figures, request_charts, theme
 from loadtest.report.charts import Spec
 from loadtest.report.request_charts import Requests
 
-SHARP = 2  # pixels of the picture for one of the page
+SHARP = 2  # pixels of the picture for each pixel of the page
 
 
 def requests(raw: Path) -> Requests:
@@ -45,7 +45,7 @@ def hits(comparison: Comparison, out: Path) -> dict[str, list[Hit]]:
 
 
 def history(hits: dict[str, list[Hit]]) -> Spec:
-    """The picture of a history."""
+    """Returns the chart of a history."""
     title = alt.Title(
         "Latency over time: 500 webhooks a second for 5 s (v01: for 2 s)",
         subtitle=[
@@ -59,7 +59,7 @@ def history(hits: dict[str, list[Hit]]) -> Spec:
 
 
 def write(spec: Spec, out: Path, name: str) -> None:
-    """`<name>-<theme>.png` in `out`."""
+    """Writes `<name>-<theme>.png` to `out` for each theme."""
     for kind in theme.THEMES:
         themed = json.dumps(spec | {"config": theme.config(kind)})
         (out / f"{name}-{kind}.png").write_bytes(vl_convert.vegalite_to_png(themed, scale=SHARP))

@@ -15,12 +15,12 @@ def table(rows: list[list[str]]) -> str:
 
 
 def per_second(measured: Measurement) -> float:
-    """Returns the number of 200s for each second of sending. vegeta divides by the time until the last answer."""
+    """Returns the number of 200s for each second of sending. (vegeta divides by the time until the last response.)"""
     return measured.accepted / measured.load.duration_s
 
 
 def row(name: str, measured: Measurement, hits: list[Hit]) -> list[str]:
-    """`hits` in the order of sending; the first wave of a closed loop is one request per user."""
+    """Returns a row. `hits`: in the order of sending. The first wave of a closed loop is one request of each user."""
     wave = measured.load.users or 0
     return [
         name,

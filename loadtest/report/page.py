@@ -1,4 +1,4 @@
-"""report.html, one self-contained file."""
+"""Writes report.html, one self-contained file."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from loadtest.report.charts import Spec
 
 
 def write(comparison: Comparison, hits: dict[str, list[Hit]], out: Path) -> None:
-    """Writes `report.html` to `out`; `hits`: see `over_time.hits`."""
+    """Writes `report.html` to `out`. `hits`: see `over_time.hits`."""
     bars = {f"published_{metric}": bar_charts.against_published(comparison, metric) for metric in figures.METRICS}
     details = {
         "over_time": request_charts.over_time(hits),
@@ -41,9 +41,9 @@ def _page(comparison: Comparison, specs: dict[str, Spec]) -> str:
 
 
 def render(template: str, specs: dict[str, Spec], package: str = __package__, **values: object) -> str:
-    """Renders a template of `package`, with a chart of each of `specs` in the element of its id.
+    """Renders a template of `package`. `specs`: each chart, by the id of the element in which the browser draws it.
 
-    The charts are drawn in the colours of the reader's system.
+    The charts have the colours of the reader's system, light or dark.
     """
     loader = ChoiceLoader([PackageLoader(package, "."), PackageLoader(__package__, ".")])
     pages = Environment(loader=loader, autoescape=select_autoescape(default=True))
@@ -54,7 +54,7 @@ def render(template: str, specs: dict[str, Spec], package: str = __package__, **
     }
     return pages.get_template(template).render(
         html_table=_html,
-        # The only sequence that could end the <script> element early.
+        # `</script` is the only sequence that could end the <script> element early.
         **{name: Markup(text.replace("</script", "<\\/script")) for name, text in embedded.items()},  # noqa: S704
         **values,
     )
@@ -62,18 +62,18 @@ def render(template: str, specs: dict[str, Spec], package: str = __package__, **
 
 @cache
 def _libraries() -> str:
-    """Returns Vega with all that its charts need, which takes seconds to bundle."""
+    """Returns the JavaScript of Vega and its dependencies. Bundling takes seconds."""
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return bundle
 
 
 def _html(table: str) -> Markup:
-    """HTML of one of our Markdown tables."""
-    return Markup(MarkdownIt("js-default").render(table))  # noqa: S704  # it escapes their contents
+    """Returns one of our Markdown tables as HTML."""
+    return Markup(MarkdownIt("js-default").render(table))  # noqa: S704  # MarkdownIt escapes the contents
 
 
 def _errors(comparison: Comparison) -> list[str]:
-    """Returns vegeta's errors: the status lines of refusals, and why a request got no response.
+    """Returns vegeta's errors: the status lines of refusals, and the reasons why requests got no response.
 
     Removes the address from an error, because the address differs between attacks.
     """

@@ -11,11 +11,11 @@ from loadtest.record.comparison import Comparison
 from loadtest.report import bar_charts, capacity_chart, charts, theme
 
 SVG_SIZE = (640, 280)
-_ROOM = {"left": 30, "right": 20, "top": 5, "bottom": 5}  # a reader's font may be wider than the one that measures
+_ROOM = {"left": 30, "right": 20, "top": 5, "bottom": 5}  # a reader's font may be wider than the font here
 
 
 def write(comparison: Comparison, out: Path) -> None:
-    """Writes the pictures of a `history` to `out` as `<chart>-<theme>.svg`; requires no raw results."""
+    """Writes the pictures of a `history` to `out` as `<chart>-<theme>.svg`. Does not need raw results."""
     shown = {
         "throughput": bar_charts.against_published(comparison, "rps"),
         "latencies": charts.latencies(comparison),
@@ -37,7 +37,7 @@ def _write(name: str, spec: charts.Spec, out: Path) -> None:
 
 
 def stale(comparison: Comparison, folder: Path, draw: Callable[[Comparison, Path], None] = write) -> list[Path]:
-    """The pictures of `folder` that are missing or differ from what `draw` would draw."""
+    """Returns the pictures of `folder` that are missing, or that would change if `draw` drew them again."""
     with tempfile.TemporaryDirectory() as scratch:
         draw(comparison, Path(scratch))
         drawn = {folder / file.name: file.read_text(encoding="utf-8") for file in sorted(Path(scratch).glob("*.svg"))}

@@ -1,4 +1,4 @@
-"""Markdown tables of CPU per accepted webhook, as ratios within one run."""
+"""Markdown tables of ratios within one run: a subject's CPU per accepted webhook, divided by another subject's."""
 
 from loadtest.duet import AGAIN
 from loadtest.record.comparison import Comparison, Run
@@ -12,7 +12,7 @@ FEWEST, NARROW = 5, 0.1
 
 
 def bench(comparison: Comparison) -> str:
-    """Returns a row for each subject, in duets with the newest release; the first row is this release twice."""
+    """Returns a table with a row for each duet of a subject and the newest release. The first is the newest twice."""
     reference = comparison.runs[1].measurement.name
     rows = []
     for kind in dict.fromkeys(run.kind for run in comparison.runs):
@@ -25,12 +25,12 @@ def bench(comparison: Comparison) -> str:
 
 
 def beside_reference(comparison: Comparison, kind: str) -> MedianEstimate:
-    """Returns a subject's CPU divided by that of the newest release in the same duets."""
+    """Returns a subject's CPU divided by the newest release's CPU in the same duets."""
     return beside(comparison, kind, comparison.runs[1].measurement.name)
 
 
 def beside(comparison: Comparison, kind: str, other: str) -> MedianEstimate:
-    """Returns a subject's CPU divided by that of the other subject of its duets."""
+    """Returns a subject's CPU divided by the CPU of the other subject in the same duets."""
     return ratio(_cpu(comparison, kind, kind), _cpu(comparison, kind, other))
 
 
@@ -42,7 +42,7 @@ def narrow(runs: list[Run]) -> bool:
 
 
 def of_itself(comparison: Comparison) -> str:
-    """Returns how much the newest release differs from itself, as a sentence. It is no bound for other rows."""
+    """Returns a sentence: how much the newest release differs from itself. This does not bound other rows' errors."""
     reference = comparison.runs[1].measurement.name
     return (
         f"{reference} beside itself differs by up to {100 * resolution(comparison):.0f} %; for others, see intervals."
@@ -50,9 +50,9 @@ def of_itself(comparison: Comparison) -> str:
 
 
 def against(comparison: Comparison) -> str:
-    """Returns a table of every release beside itself and beside the same release of another commit or Python."""
+    """Returns a table of duets: each release with itself, and with the same release of another commit or Python."""
     ours, theirs = comparison.environment.commit, comparison.against
-    rows, told = [], 0.0  # `told`: the largest difference of a release beside itself
+    rows, told = [], 0.0  # `told`: the largest difference between a release and itself, which is noise
     for kind in dict.fromkeys(run.kind for run in comparison.runs):
         beside = comparison.names(kind)[1]
         cpu, other = _cpu(comparison, kind, kind), _cpu(comparison, kind, beside)
@@ -73,19 +73,19 @@ def against(comparison: Comparison) -> str:
 
 
 def resolution(comparison: Comparison) -> float:
-    """Returns how far from 1 the interval reaches for the reference beside itself, at most."""
+    """Returns the largest distance from 1 in the interval of the ratio of the reference and itself."""
     again, reference = (run.measurement.name for run in comparison.runs[:2])
     found = ratio(_cpu(comparison, again, again), _cpu(comparison, again, reference))
     return _distance(found)
 
 
 def _distance(found: MedianEstimate) -> float:
-    """Returns how far from 1 the interval reaches, at most."""
+    """Returns the largest distance from 1 in the interval."""
     return max(found.high - 1, 1 - found.low)
 
 
 def _both(comparison: Comparison, kind: str) -> list[Measurement]:
-    """Returns the measurements of both subjects of a duet: a doubt of either one makes the ratio doubtful."""
+    """Returns the measurements of both subjects of a duet, because a doubt about one makes the ratio doubtful."""
     return [run.measurement for run in comparison.runs if run.kind == kind]
 
 
