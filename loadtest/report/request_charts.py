@@ -1,4 +1,4 @@
-"""Charts of every request: when it was sent, and how long its answer took."""
+"""Charts of every request: its time of sending, and its latency."""
 
 import csv
 import io
@@ -13,22 +13,25 @@ PROBED, PROBE_FAILED = "/healthz", "/healthz without a 200"
 
 
 class Deadline(NamedTuple):
-    """A horizontal line, named."""
+    """A horizontal line in a chart, with a name."""
 
     seconds: float
     name: str
 
 
-# (sent after, latency, answer) of each request; an answer is a status, `none`, PROBED or PROBE_FAILED.
+# (time of sending, latency, answer) of each request. The answer is a status, `none`, PROBED or PROBE_FAILED.
 Requests = list[tuple[float, float, str]]
-# The same on light and dark.
+# The same colours on light and dark backgrounds.
 COLOURS = {"503": "#8c8c8c", "200": MEASURED, "none": "#d55e00"}
-# A failed probe is drawn as a cross: its latency says only how soon it failed, which is at once if the process is dead.
+# A failed probe has its own mark, because its latency is not a response time: a probe of a dead process fails at once.
 _PROBE_MARKS = {PROBED: ("diamond", "#009e73"), PROBE_FAILED: ("cross", "#cc79a7")}
 
 
 def over_time(hits: dict[str, list[Hit]]) -> Spec:
-    """Every request of one repeat: send time and latency. The release can be selected; zoom and pan."""
+    """Returns a chart of every request of one repeat: time of sending and latency.
+
+    The reader can select a release, zoom and pan.
+    """
     text = io.StringIO()
     rows = csv.writer(text)
     rows.writerow(["release", "s", "ms", "answer"])
@@ -56,9 +59,9 @@ def over_time(hits: dict[str, list[Hit]]) -> Spec:
 def side_by_side(
     attacks: dict[str, Requests], title: alt.Title, deadline: Deadline | None = None, *, one_axis: bool = True
 ) -> Spec:
-    """Every request of each attack, in a panel of its own: send time and latency, both in seconds.
+    """Returns a chart of every request, with a panel for each attack: time of sending and latency, both in seconds.
 
-    `one_axis` of latency for all of them, so that they can be compared; otherwise one each.
+    `one_axis`: all panels share one axis of latency, so that a reader can compare them.
     """
     rows = [
         {"attack": name, "at": round(at, 2), "latency": round(latency, 3), "answer": answer}

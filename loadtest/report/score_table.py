@@ -1,4 +1,4 @@
-"""The running score of CHANGELOG.md: the same measurement after each chapter."""
+"""The score tables of CHANGELOG.md: the same measurement for the release of each chapter."""
 
 from app.settings import Release
 from loadtest.duet import AGAIN
@@ -9,12 +9,12 @@ from loadtest.report.documents import newest
 from loadtest.report.figures import CPU
 
 FLOOR = "asgi_noop"
-WHOLE = 10  # a larger multiple of the floor has no decimals
+WHOLE = 10  # a multiple of the floor that is larger than this is shown without decimals
 HEAD = ("|after|CPU in ms|÷ uvicorn alone|webhooks/s|", "|---|---:|---:|---:|")
 
 
 def score(name: str) -> str:
-    """Returns a row of the newest bench for the release `name`, and one for the release before.
+    """Returns a table from the newest bench: a row for the previous release, and a row for the release `name`.
 
     v01 has no row, because it does other work before it answers.
     """

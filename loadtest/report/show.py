@@ -9,12 +9,14 @@ from loadtest.record.shapes import Audit, ProbeLatencies, Used
 from loadtest.report import dots
 from loadtest.report.meaning import meaning
 
-NAMED = 3  # of the lost ones; the others are in meta.json
+NAMED = 3  # at most this many lost webhooks are printed; meta.json has all of them
 
 
 def attack(attack: AttackRecord, out: Path) -> None:
-    """Prints vegeta's text report, the budget, CPU, memory, the probes and the audit; for a service at --url, what the
-    figures mean. Writes plot.html and the picture of every request to `out`.
+    """Prints the report of an attack, and writes plot.html and the picture of every request to `out`.
+
+    The report has vegeta's text report, the budget, CPU, memory, the probes and the audit. For a service at --url, it
+    also explains the figures.
     """
     measured = attack.measurement
     (out / "plot.html").write_text(vegeta.plot(out / "results.bin"), encoding="utf-8")

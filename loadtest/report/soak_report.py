@@ -1,4 +1,4 @@
-"""A soak as text."""
+"""Makes the record of a soak test, and formats it as text."""
 
 from collections import Counter
 
@@ -20,7 +20,7 @@ def of(
     faults: Counter[str],
     service: Supervised,
 ) -> Soak:
-    """The record; latencies over all requests."""
+    """Returns the record. Its latencies are those of all requests, including failed requests."""
     assert fired.audit is not None
     return Soak(
         environment=where,
@@ -38,7 +38,7 @@ def of(
 
 
 def text(soak: Soak) -> str:
-    """A line for each figure."""
+    """Returns a line for each figure."""
     answers = ", ".join(
         f"{'no answer' if status == '0' else status}: {number:,}" for status, number in soak.statuses.items()
     )

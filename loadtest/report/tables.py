@@ -7,11 +7,11 @@ from loadtest.report.figures import CPU, PUBLISHED
 
 NOT_YET = "not measured yet"
 NOT_IN_THIS_RUN = "not in this run"
-_CALIBRATED = {"calibrated": "", "sustained": ", sustained"}  # by kind of attack: what follows the release's name
+_CALIBRATED = {"calibrated": "", "sustained": ", sustained"}  # suffix of the release's name, by kind of attack
 
 
 def _pair(release: str, key: str, measured: str, unit: str = "") -> tuple[str, str]:
-    """Returns two cells: the published figure, or `–`, and the measured one."""
+    """Returns two cells: the published figure, or `–`, and the measured figure."""
     published = PUBLISHED.get(release, {}).get(key)
     shown = "–" if published is None else milliseconds(published) if key.endswith("_ms") else f"{published:g}{unit}"
     return shown, measured
@@ -23,7 +23,7 @@ def _pairs(*names: str) -> list[str]:
 
 
 def published(comparison: Comparison) -> str:
-    """The published attack: published and measured."""
+    """Returns the table of the published attack: published and measured figures."""
     head = ["release", *_pairs("success", "throughput", "fastest", "p50", "p99"), "CPU a webhook", "memory"]
     rows = []
     for name in comparison.names("published"):
@@ -44,7 +44,7 @@ def published(comparison: Comparison) -> str:
 
 
 def calibrated(comparison: Comparison) -> str:
-    """The attacks in dilated time, converted back: published and measured, and the ratio of the throughputs."""
+    """Returns the table of the attacks in dilated time, converted back: published, measured, and throughput ratio."""
     head = ["release", *_pairs("throughput"), "ratio", *_pairs("success", "p50"), "CPU a webhook"]
     rows = [_calibrated(comparison, kind, name) for kind in _CALIBRATED for name in comparison.names(kind)]
     overhead = comparison.overhead_ms
@@ -70,7 +70,7 @@ def _calibrated(comparison: Comparison, kind: str, release: str) -> list[str]:
 
 
 def calibrated_short(comparison: Comparison, name: str) -> str:
-    """One cell: success, throughput with its ratio to the published one, median and 99th percentile.
+    """Returns one cell: success, throughput with its ratio to the published throughput, median and 99th percentile.
 
     A release that the run does not have gets NOT_IN_THIS_RUN, because other measurements may have it.
     """
@@ -84,7 +84,7 @@ def calibrated_short(comparison: Comparison, name: str) -> str:
 
 
 def inline_short(history: Comparison, name: str) -> str:
-    """The same of v01, from the history: what bounds it is Chargebee, whose time is not dilated with the machine's."""
+    """Returns the same cell for v01, in real time, because Chargebee limits v01, and its latency is not dilated."""
     runs = history.of("published", name)
     if not runs:
         return NOT_YET
@@ -93,7 +93,7 @@ def inline_short(history: Comparison, name: str) -> str:
 
 
 def sustained(comparison: Comparison) -> str:
-    """200/s for four minutes."""
+    """Returns the table of the attack with 200/s for four minutes."""
     rows = []
     for name in comparison.names("sustained"):
         (run,) = comparison.of("sustained", name)
@@ -106,7 +106,7 @@ def sustained(comparison: Comparison) -> str:
 
 
 def history(comparison: Comparison) -> str:
-    """All tables of a history, for a terminal."""
+    """Returns all tables of a history, for a terminal."""
     parts = [published(comparison)]
     if comparison.names("sustained"):
         parts.append(sustained(comparison))

@@ -1,9 +1,9 @@
-"""Colours, light and dark, distinguishable with colour blindness (Okabe and Ito; viridis for ordered values)."""
+"""Colours for light and dark that colour-blind readers can distinguish (Okabe and Ito; viridis for ordered values)."""
 
 from typing import Any
 
 _SEQUENCE = {
-    # viridis without the end that vanishes on the background
+    # viridis without the colours that are too similar to the background
     "light": ["#440154", "#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#8db600", "#b58900"],
     "dark": ["#b18cff", "#8a8fe8", "#6aa9e0", "#45c0c8", "#3fd0a4", "#7ad65f", "#c4df3a", "#fde725"],
 }
@@ -18,7 +18,7 @@ def config(theme: str) -> dict[str, Any]:
     words = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12}
     return {
         "background": "transparent",
-        # vl-convert brings Liberation Sans: without it, widths depend on the machine's fonts.
+        # vl-convert contains Liberation Sans. With another font, text widths would depend on the machine.
         "font": "system-ui, Liberation Sans, sans-serif",
         "view": {"stroke": None},
         "axis": {**words, "gridColor": grid, "domainColor": grid, "tickColor": grid, "titleFontWeight": "normal"},
