@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// audited is what a queue has stored, and how often: MD5s in hexadecimal, of bodies and of their attributes.
+// audited has the messages that a queue has stored: how often each body and each set of attributes, by hexadecimal MD5.
 type audited struct {
 	Count      int            `json:"count"`
 	Bodies     map[string]int `json:"bodies"`
 	Attributes map[string]int `json:"attributes"`
 }
 
-// ofQueue answers the test's own call, without a signature, with what `answer` makes of the queue that it names.
+// ofQueue responds to a call of a test, which has no signature. The response is `answer` of the queue in the URL.
 func (s *service) ofQueue(writer http.ResponseWriter, request *http.Request, answer func(*queue) any) {
 	found, refused := s.queues.find(request.URL.Query().Get("queue"))
 	if refused != nil {
@@ -25,7 +25,7 @@ func (s *service) ofQueue(writer http.ResponseWriter, request *http.Request, ans
 	writeJSON(writer, http.StatusOK, body)
 }
 
-// purge forgets all messages, but not the deduplication ids of the window.
+// purge deletes all messages. It keeps the deduplication ids of the last five minutes.
 func (q *queue) purge() {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -38,7 +38,7 @@ func (q *queue) purge() {
 
 func (q *queue) audit() audited {
 	q.mutex.Lock()
-	// What is stored never changes: copies of the chunks' bounds can be read while more arrives.
+	// Stored digests never change, so a copy of the list of chunks can be read while more messages arrive.
 	count, chunks := q.count(), slices.Clone(q.digests)
 	q.mutex.Unlock()
 	result := audited{count, make(map[string]int, count), make(map[string]int, count)}

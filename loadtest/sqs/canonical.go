@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// canonical is the request as Signature Version 4 writes it down before hashing.
+// canonical returns the canonical request of Signature Version 4, which is hashed for the signature.
 func canonical(request *http.Request, body []byte, signed []string) []byte {
 	path, query, _ := strings.Cut(request.RequestURI, "?")
 	text := make([]byte, 0, 1024)
@@ -29,7 +29,8 @@ func canonical(request *http.Request, body []byte, signed []string) []byte {
 	return hex.AppendEncode(text, hashed[:])
 }
 
-// headerValue joins repeated headers and runs of spaces. Go moves two headers out of its map.
+// headerValue joins repeated headers, and replaces several spaces by one. Go's map of headers does not have Host and
+// Content-Length.
 func headerValue(request *http.Request, name string) string {
 	switch name {
 	case "host":
@@ -48,7 +49,7 @@ func headerValue(request *http.Request, name string) string {
 	return strings.Join(joined, ",")
 }
 
-// withoutDots removes dot segments and doubled slashes, which all services but S3 do.
+// withoutDots removes dot segments and repeated slashes, as all services except S3 do.
 func withoutDots(path string) string {
 	var kept []string
 	for segment := range strings.SplitSeq(path, "/") {
@@ -67,7 +68,8 @@ func withoutDots(path string) string {
 	return normal
 }
 
-// encode escapes all but unreserved characters and slashes: the path, escaped already, for the second time.
+// encode escapes all characters except unreserved characters and slashes. Signature Version 4 escapes the path twice,
+// and the path in the request is escaped once.
 func encode(path string) string {
 	var text strings.Builder
 	for _, char := range []byte(path) {

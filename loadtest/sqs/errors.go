@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// refusal is an error as SQS words it. `code` is the name of the protocol before JSON, which SDKs still report:
+// refusal is an error with SQS's wording. `code` is the name in the protocol before JSON, which SDKs still report:
 // https://smithy.io/2.0/aws/protocols/aws-query-protocol.html#x-amzn-query-error
 type refusal struct {
 	status  int
@@ -18,7 +18,7 @@ func (r *refusal) Error() string { return r.shape + ": " + r.message }
 
 const namespace = "com.amazonaws.sqs#"
 
-// named is a refusal whose old name is the new one behind a prefix.
+// named returns a refusal whose name in the old protocol is the new name with a prefix.
 func named(shape, message string) *refusal {
 	return &refusal{http.StatusBadRequest, shape, "AWS.SimpleQueueService." + shape, message}
 }
@@ -51,7 +51,7 @@ func forbidden(shape, message string) *refusal {
 	return &refusal{http.StatusForbidden, shape, shape, message}
 }
 
-// write answers with the refusal. The fault is the sender's in the range of 400.
+// write responds with the refusal. If the status is below 500, the fault is the sender's.
 func (r *refusal) write(writer http.ResponseWriter) {
 	fault := "Sender"
 	if r.status >= http.StatusInternalServerError {

@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// settings are the faults of sending. Lose to Reset are probabilities, except the delay. The same seed and the same
-// order of calls plant the same faults.
+// settings are the faults that calls for sending get. The numbers of type float64 are probabilities. The same seed and
+// the same order of calls give the same faults.
 type settings struct {
 	Seed      uint64  `json:"seed"`
-	Lose      float64 `json:"lose"`       // acknowledged, not stored: for each message
-	Double    float64 `json:"double"`     // stored twice: for each message
-	FailEntry float64 `json:"fail_entry"` // a Failed entry in a 200
-	DelayMS   int     `json:"delay_ms"`   // before each call is looked at
+	Lose      float64 `json:"lose"`       // for each message: acknowledge it, but do not store it
+	Double    float64 `json:"double"`     // for each message: store it twice
+	FailEntry float64 `json:"fail_entry"` // for each entry of a batch: report it as Failed in a 200
+	DelayMS   int     `json:"delay_ms"`   // milliseconds before each call is handled
 	Throttle  float64 `json:"throttle"`   // RequestThrottled, a 400
 	Error500  float64 `json:"error_500"`
-	Reset     float64 `json:"reset"` // stored, and the connection is reset: the answer is lost
-	Hang      bool    `json:"hang"`  // no answer until this is taken back
+	Reset     float64 `json:"reset"` // store the messages, then reset the connection, so that the response is lost
+	Hang      bool    `json:"hang"`  // do not respond until this is false again
 }
 
 type faults struct {
 	mutex    sync.Mutex
 	settings settings
 	random   *rand.Rand
-	changed  chan struct{} // closed by the next change, for those that hang
+	changed  chan struct{} // closed by the next change of the settings, for calls that hang
 }
 
 func newFaults() *faults {
@@ -53,7 +53,7 @@ func (f *faults) get() (settings, <-chan struct{}) {
 	return f.settings, f.changed
 }
 
-// happens draws once for the probability that `of` reads from the settings.
+// happens draws a random number once, and returns true with the probability that `of` reads from the settings.
 func (f *faults) happens(of func(*settings) float64) bool {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -61,7 +61,7 @@ func (f *faults) happens(of func(*settings) float64) bool {
 	return probability > 0 && f.random.Float64() < probability
 }
 
-// copies is how many of a message to store.
+// copies returns how many copies of a message to store: 0, 1 or 2.
 func (f *faults) copies() int {
 	if f.happens(func(s *settings) float64 { return s.Lose }) {
 		return 0
@@ -72,7 +72,7 @@ func (f *faults) copies() int {
 	return 1
 }
 
-// planted is what happens to a whole call; `gone`: its sender did not wait.
+// planted are the faults of a whole call. gone: the sender has closed the connection.
 type planted struct{ gone, throttle, error500, reset bool }
 
 func (f *faults) draw(done <-chan struct{}) planted {
@@ -99,7 +99,7 @@ func (f *faults) draw(done <-chan struct{}) planted {
 	}
 }
 
-// reset ends the connection with RST, as a middlebox does: without lingering, close throws away what is unsent.
+// reset closes the connection with RST, as a middlebox does. With a linger time of 0, close discards unsent data.
 func reset(writer http.ResponseWriter) {
 	connection, _, err := writer.(http.Hijacker).Hijack()
 	if err != nil {

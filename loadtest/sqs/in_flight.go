@@ -1,13 +1,13 @@
 package main
 
-// inFlight names a message in flight; in a batch, with an id of its own.
+// inFlight identifies a message in flight. ID is set only in a batch.
 type inFlight struct {
 	ID                string `json:"Id"`
 	ReceiptHandle     string
 	VisibilityTimeout int
 }
 
-// carriedOut is what is answered for an entry of a batch that was carried out.
+// carriedOut is the response for an entry of a batch that succeeded.
 type carriedOut struct {
 	ID string `json:"Id"`
 }
@@ -25,7 +25,8 @@ func (s *service) readInFlight(from call) (inFlight, *queue, *refusal) {
 	return asked.inFlight, found, refused
 }
 
-// readInFlightBatch reads a call about several, and refuses the whole for the ids of its entries.
+// readInFlightBatch reads a call about several messages in flight. It refuses the whole call if the entries' ids are
+// invalid.
 func (s *service) readInFlightBatch(from call) ([]inFlight, *queue, *refusal) {
 	var asked struct {
 		naming

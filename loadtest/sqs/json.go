@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// reader reads JSON once and in place. encoding/json reads a text three times, which was half of what a call costs.
-// After an error it stands still; the data is UTF-8.
+// reader reads JSON once, without copying it. encoding/json reads a text three times, which took half of a call's CPU.
+// After an error, the reader is at the end of the data. The data must be valid UTF-8.
 type reader struct {
 	data    []byte
 	at      int
@@ -22,7 +22,7 @@ const maxDepth = 100
 
 func newReader(data []byte) *reader { return &reader{data: data, scratch: make([]byte, 0, 8192)} }
 
-// fail stops all loops: nothing is left to be read.
+// fail records an error, and moves to the end of the data, so that all loops end.
 func (r *reader) fail() {
 	if r.err == nil {
 		r.err = errSyntax
@@ -30,7 +30,7 @@ func (r *reader) fail() {
 	r.at = len(r.data)
 }
 
-// next is the first byte after white space, 0 at the end.
+// next skips white space, and returns the next byte without reading it, or 0 at the end.
 func (r *reader) next() byte {
 	for r.at < len(r.data) {
 		switch char := r.data[r.at]; char {
@@ -51,7 +51,7 @@ func (r *reader) expect(char byte) {
 	r.at++
 }
 
-// object calls `each` with every name whose value is not null; `each` has to read the value.
+// object calls `each` with every name whose value is not null. `each` must read the value.
 func (r *reader) object(each func(name string)) {
 	r.items('{', '}', func() {
 		name := r.text()
@@ -81,7 +81,7 @@ func (r *reader) items(open, end byte, each func()) {
 	r.depth--
 }
 
-// literal is a number, true, false or null, as it stands there.
+// literal reads a number, true, false or null, and returns its bytes.
 func (r *reader) literal() []byte {
 	r.next()
 	start := r.at
@@ -118,7 +118,7 @@ func (r *reader) skip() {
 	}
 }
 
-// end wants nothing more. It returns the error of all that was read.
+// end checks that only white space follows. It returns the first error since the beginning, or nil.
 func (r *reader) end() *refusal {
 	if r.next(); r.at < len(r.data) {
 		r.fail()

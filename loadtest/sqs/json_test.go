@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzReader holds the reader against encoding/json, which replaces lone surrogates and takes deeper nesting.
-// As a test it runs the seeds: go test -fuzz Reader for more.
+// FuzzReader compares the reader with encoding/json, except for lone surrogates, which encoding/json replaces, and deep
+// nesting, which encoding/json accepts. `go test` runs only the seeds; `go test -fuzz Reader` runs more.
 func FuzzReader(f *testing.F) {
 	for _, seed := range []string{
 		`{"a": "b", "c": [1, -2.5e+3, true, null, {"d": []}], "e": {}}`, `{"a": "\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00é"}`,
@@ -47,7 +47,8 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// The reader rejects lone surrogates: UTF-8 cannot hold them, so the client's MD5 could not match the stand-in's.
+// The reader rejects lone surrogates, because UTF-8 cannot represent them, so the client's MD5 and the stand-in's MD5
+// would differ.
 func TestLoneSurrogate(t *testing.T) {
 	for _, text := range []string{`"\ud83d"`, `"\ude00"`, `"\ud83d\u0041"`, `"\ude00\ud83d"`} {
 		read := newReader([]byte(text))

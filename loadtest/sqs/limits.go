@@ -22,11 +22,11 @@ var (
 	queueName     = regexp.MustCompile(`^([A-Za-z0-9_-]{1,80}|[A-Za-z0-9_-]{1,75}\.fifo)$`)
 	attributeName = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
 	dataType      = regexp.MustCompile(`^(String|Number|Binary)(\..+)?$`)
-	// What a group and a deduplication id may consist of: letters, digits and ASCII's punctuation.
+	// A group id or a deduplication id consists of ASCII letters, digits and punctuation.
 	fifoID = regexp.MustCompile(`^[!-~]{1,128}$`)
 )
 
-// check returns nil for a message that a queue takes.
+// check returns nil if a queue accepts the message.
 func (m *message) check(fifo, contentBased bool) *refusal {
 	if m.MessageBody == nil {
 		return missingParameter("MessageBody")
@@ -50,7 +50,8 @@ func (m *message) check(fifo, contentBased bool) *refusal {
 	return m.checkFIFO(fifo, contentBased)
 }
 
-// checkFIFO: since fair queues a group is allowed on a standard queue, a deduplication id is not.
+// checkFIFO checks the group id and the deduplication id. A standard queue accepts a group id, because of fair queues,
+// but no deduplication id.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
 func (m *message) checkFIFO(fifo, contentBased bool) *refusal {
 	ids := map[string]*string{"MessageGroupId": m.MessageGroupID, "MessageDeduplicationId": m.MessageDeduplicationID}
@@ -112,14 +113,15 @@ func checkValue(name string, value attribute) *refusal {
 	return nil
 }
 
-// isXML tells whether a text, which is valid UTF-8, has only characters of XML 1.0: https://www.w3.org/TR/xml/#charsets
+// isXML returns true if a text, which must be valid UTF-8, has only characters that XML 1.0 allows:
+// https://www.w3.org/TR/xml/#charsets
 func isXML(text string) bool {
 	for i := 0; i < len(text); i++ {
 		char := text[i]
 		if char < ' ' && char != '\t' && char != '\n' && char != '\r' {
 			return false
 		}
-		if char == 0xEF { // U+FFFE and U+FFFF begin so
+		if char == 0xEF { // the first byte of U+FFFE and U+FFFF
 			if r, _ := utf8.DecodeRuneInString(text[i:]); r == 0xFFFE || r == 0xFFFF {
 				return false
 			}

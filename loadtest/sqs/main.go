@@ -1,8 +1,9 @@
-// SQS as far as a load test needs it: its JSON protocol, signatures, limits, and a digest of every message for the
-// audit. It speaks TLS by itself and keeps no bodies unless told to, so that it does not bound what it measures.
+// A stand-in for SQS with the parts that a load test needs: SQS's JSON protocol, signatures and limits, and a digest of
+// every message for the audit. It speaks TLS without a proxy, and keeps no bodies without -bodies, so that it is fast
+// enough not to limit a load test.
 //
-//	sqs -port 0 -cert FILE -key FILE    prints {"endpoint": "https://127.0.0.1:PORT"} once it listens
-//	sqs -bodies -queue NAME …           has that queue and NAME-dead-letters from the start, for compose and kind
+//	sqs -port 0 -cert FILE -key FILE    prints {"endpoint": "https://127.0.0.1:PORT"} when it listens
+//	sqs -bodies -queue NAME …           creates the queues NAME and NAME-dead-letters at its start, for compose and kind
 package main
 
 import (
@@ -53,7 +54,7 @@ func main() {
 	ballast := make([]byte, 24<<20)
 	server := &http.Server{
 		Handler: newService(newVerifier(*accessKey, *secretKey), queues, scheme),
-		// Longer than any client's own, so that a connection is never closed under a request.
+		// Longer than any client's idle time-out, so that the server never closes a connection on which a request arrives.
 		IdleTimeout:       10 * time.Minute,
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          log.New(io.Discard, "", 0),
@@ -62,7 +63,7 @@ func main() {
 	runtime.KeepAlive(ballast)
 }
 
-// listen opens the port, with TLS if there is a certificate. It offers HTTP/1.1 only, as SQS does.
+// listen opens the port, with TLS if there is a certificate. It offers only HTTP/1.1, as SQS does.
 func listen(host string, port int, certFile, keyFile string) (net.Listener, string, error) {
 	address := net.JoinHostPort(host, strconv.Itoa(port))
 	if certFile == "" {

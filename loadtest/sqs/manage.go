@@ -2,13 +2,13 @@ package main
 
 import "slices"
 
-// naming is how a call names its queue.
+// naming identifies the queue of a call, by URL or by name.
 type naming struct {
 	QueueURL  string `json:"QueueUrl"`
 	QueueName string
 }
 
-// queueOf finds the queue that a call is for.
+// queueOf returns the queue of a call.
 func (s *service) queueOf(name naming) (*queue, *refusal) {
 	switch {
 	case name.QueueURL != "":
@@ -19,7 +19,7 @@ func (s *service) queueOf(name naming) (*queue, *refusal) {
 	return nil, missingParameter("QueueUrl")
 }
 
-// queueNamedIn finds the queue of a call that says nothing else.
+// queueNamedIn returns the queue of a call that has no other parameters.
 func (s *service) queueNamedIn(from call) (*queue, *refusal) {
 	var asked naming
 	if refused := decode(from, &asked); refused != nil {
@@ -80,7 +80,7 @@ func (s *service) getQueueAttributes(from call) (any, *refusal) {
 	return map[string]any{"Attributes": described}, nil
 }
 
-// queueURL has the address under which the caller knows us, which may be a proxy's.
+// queueURL returns a URL with the address that the caller has used, which may be a proxy's.
 func queueURL(from call, name string) map[string]string {
 	return map[string]string{"QueueUrl": from.url + "/" + account + "/" + name}
 }
