@@ -7,14 +7,14 @@ import (
 	"unsafe"
 )
 
-// digest is an MD5, which SQS answers with anyway: the audit costs nothing more.
+// digest is an MD5. SQS's responses have MD5s in any case, so the audit needs no further work.
 type digest [md5.Size]byte
 
-// bodyDigest reads the text in place: a copy of each body would double what the collector has to do.
+// bodyDigest reads the text without copying it, because copies would double the work of the garbage collector.
 func bodyDigest(body string) digest { return md5.Sum(unsafe.Slice(unsafe.StringData(body), len(body))) }
 
-// attributesDigest is that of the attributes by name: each name, type and value behind its length, the value also
-// behind a byte for how it was transported.
+// attributesDigest returns the MD5 of the attributes, sorted by name. Each name, type and value is preceded by its
+// length. Before a value's length, there is a byte for its transport type: 1 for a string, 2 for binary.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html
 func attributesDigest(attributes map[string]attribute) digest {
 	names := make([]string, 0, len(attributes))

@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// message is what SendMessage and an entry of SendMessageBatch have in common.
+// message has the parameters that SendMessage and an entry of SendMessageBatch have in common.
 type message struct {
 	MessageBody            *string
 	MessageAttributes      map[string]attribute
@@ -17,7 +17,7 @@ type attribute struct {
 	BinaryValue []byte  `json:",omitempty"`
 }
 
-// isBinary also holds for a type with a label, as in Binary.gif.
+// isBinary returns true for Binary, also with a label, as in Binary.gif.
 func (a attribute) isBinary() bool { return kind(a.DataType) == "Binary" }
 
 func kind(dataType string) string {
@@ -32,7 +32,7 @@ func (a attribute) value() string {
 	return string(a.BinaryValue)
 }
 
-// size is what counts towards the limit of 1 MiB: the body, and each attribute's name, type and value.
+// size returns the bytes that count towards the limit of 1 MiB: the body, and each attribute's name, type and value.
 func (m *message) size() int {
 	total := 0
 	if m.MessageBody != nil {

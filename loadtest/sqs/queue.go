@@ -14,16 +14,16 @@ const (
 	chunkSize           = 4096
 )
 
-// stored is what remains of a message without its body.
+// stored has the digests of a message. They are all that the stand-in keeps of a message without -bodies.
 type stored struct{ body, attributes digest }
 
-// receipt is what SQS answers a message with. Sequence is empty outside FIFO.
+// receipt is SQS's response to a sent message. sequence is "" on a standard queue.
 type receipt struct {
 	id, sequence string
 	digests      stored
 }
 
-// queue keeps 32 bytes a message, in chunks, since growing one slice would copy and double them all.
+// queue keeps 32 bytes for each message, in chunks, because one growing slice would be copied and doubled.
 type queue struct {
 	name       string
 	attributes map[string]string
@@ -32,12 +32,12 @@ type queue struct {
 	mutex    sync.Mutex
 	digests  [][]stored
 	sequence uint64
-	recent   map[string]duplicate // by deduplication id; FIFO only
+	recent   map[string]duplicate // by deduplication id; only on FIFO queues
 	swept    time.Time
-	shelf    *shelf // nil where no bodies are kept
+	shelf    *shelf // nil without -bodies
 }
 
-// duplicate is the answer to whoever sends the same deduplication id again.
+// duplicate is the response if the same deduplication id is sent again.
 type duplicate struct {
 	receipt receipt
 	until   time.Time
@@ -46,7 +46,7 @@ type duplicate struct {
 func (q *queue) isFIFO() bool       { return q.attributes["FifoQueue"] == "true" }
 func (q *queue) contentBased() bool { return q.attributes["ContentBasedDeduplication"] == "true" }
 
-// add stores the message that many times (a planted loss: 0, a planted double: 2) and acknowledges it once.
+// add stores copies of the message (0 for an injected loss, 2 for an injected double), and acknowledges it once.
 func (q *queue) add(sent *message, copies int, now time.Time) receipt {
 	digests := stored{bodyDigest(*sent.MessageBody), attributesDigest(sent.MessageAttributes)}
 	answer := receipt{id: messageID(), digests: digests}
@@ -71,7 +71,8 @@ func (q *queue) add(sent *message, copies int, now time.Time) receipt {
 	return answer
 }
 
-// deduplicationID: SQS takes the SHA-256 of the body where none is given; any hash of it does.
+// deduplicationID returns the message's deduplication id. Without one, SQS uses the SHA-256 of the body. Here, the MD5
+// has the same effect.
 func (q *queue) deduplicationID(sent *message, digests stored) string {
 	if sent.MessageDeduplicationID != nil {
 		return *sent.MessageDeduplicationID
@@ -79,7 +80,7 @@ func (q *queue) deduplicationID(sent *message, digests stored) string {
 	return string(digests.body[:])
 }
 
-// sweep forgets, once a window, the deduplication ids whose window is over.
+// sweep deletes expired deduplication ids, at most once in deduplicationWindow.
 func (q *queue) sweep(now time.Time) {
 	if now.Sub(q.swept) < deduplicationWindow {
 		return
@@ -101,7 +102,7 @@ func (q *queue) keep(digests stored) {
 	q.digests[last] = append(q.digests[last], digests)
 }
 
-// count returns the number of all messages that were ever stored.
+// count returns the number of messages stored since the queue was created or purged.
 func (q *queue) count() int {
 	if len(q.digests) == 0 {
 		return 0
@@ -135,7 +136,7 @@ func (q *queue) describe(region string) map[string]string {
 
 func arn(region, name string) string { return "arn:aws:sqs:" + region + ":" + account + ":" + name }
 
-// messageID is a random UUID: of version 4, without a system call for each.
+// messageID returns a random UUID of version 4. It needs no system call.
 func messageID() string {
 	var raw [16]byte
 	for i := range 2 {

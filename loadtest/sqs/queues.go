@@ -11,16 +11,16 @@ import (
 
 const (
 	account = "000000000000"
-	region  = "us-east-1" // where no signature names another
+	region  = "us-east-1" // for calls without a signature
 )
 
-// supported are the attributes of a queue that the stand-in implements, or that change nothing within a test.
+// supported are the queue attributes that the stand-in implements, or that have no effect within a test.
 var supported = []string{
 	"FifoQueue", "ContentBasedDeduplication", "VisibilityTimeout", "ReceiveMessageWaitTimeSeconds", "RedrivePolicy",
 	"MessageRetentionPeriod", "SqsManagedSseEnabled",
 }
 
-// queues are those that exist, by name.
+// queues are the existing queues, by name.
 type queues struct {
 	bodies bool
 	mutex  sync.RWMutex
@@ -29,7 +29,7 @@ type queues struct {
 
 func newQueues(bodies bool) *queues { return &queues{bodies: bodies, byName: map[string]*queue{}} }
 
-// find takes a name, a URL or an ARN: the name is what it ends with.
+// find returns a queue by name, URL or ARN. URLs and ARNs end with the name.
 func (q *queues) find(address string) (*queue, *refusal) {
 	name := address[strings.LastIndexAny(address, "/:")+1:]
 	q.mutex.RLock()
@@ -40,7 +40,7 @@ func (q *queues) find(address string) (*queue, *refusal) {
 	return nil, noSuchQueue()
 }
 
-// create makes a queue, or finds the one that was made with the same attributes.
+// create makes a queue. It does nothing if a queue with the same name and the same attributes exists.
 func (q *queues) create(name string, attributes map[string]string) *refusal {
 	fifo := attributes["FifoQueue"] == "true"
 	if !queueName.MatchString(name) || fifo != strings.HasSuffix(name, ".fifo") {
@@ -69,10 +69,10 @@ func (q *queues) create(name string, attributes map[string]string) *refusal {
 	return nil
 }
 
-// maxReceives is the highest maxReceiveCount of SQS: the worker itself moves what can never succeed.
+// maxReceives is the highest maxReceiveCount of SQS, because the worker itself moves messages that can never succeed.
 const maxReceives = 1000
 
-// createPair makes a queue whose redrive policy names a dead-letter queue, which it makes first.
+// createPair makes a dead-letter queue, and a queue whose redrive policy names this dead-letter queue.
 func (q *queues) createPair(name string) *refusal {
 	attributes, dead := map[string]string{}, name+"-dead-letters"
 	if base, fifo := strings.CutSuffix(name, ".fifo"); fifo {

@@ -2,7 +2,7 @@ package main
 
 import "encoding/base64"
 
-// readMessage reads SendMessage.
+// readMessage reads the JSON of a SendMessage call.
 func readMessage(data []byte) (naming, *message, *refusal) {
 	var name naming
 	read, sent := newReader(data), &message{}
@@ -17,7 +17,7 @@ func readMessage(data []byte) (naming, *message, *refusal) {
 	return name, sent, read.end()
 }
 
-// readBatch reads SendMessageBatch.
+// readBatch reads the JSON of a SendMessageBatch call.
 func readBatch(data []byte) (naming, []entry, *refusal) {
 	var name naming
 	var entries []entry
@@ -49,7 +49,7 @@ func (r *reader) entry() entry {
 	return one
 }
 
-// member reads one of a message's own.
+// member reads the JSON member `name` into the message.
 func (r *reader) member(sent *message, name string) {
 	switch name {
 	case "MessageBody":

@@ -10,7 +10,7 @@ const (
 	maxWait     = 20 // seconds
 )
 
-// receiving is what ReceiveMessage is asked for; nil takes the queue's own, or SQS's.
+// receiving has the parameters of ReceiveMessage. nil means the default of the queue or, without one, of SQS.
 type receiving struct {
 	naming
 	MaxNumberOfMessages         *int
@@ -21,7 +21,7 @@ type receiving struct {
 	MessageSystemAttributeNames []string
 }
 
-// messagesFound has no member at all where there are none, as SQS has it.
+// messagesFound has no member in its JSON if there are no messages, as with SQS.
 type messagesFound struct {
 	Messages []received `json:",omitempty"`
 }
@@ -58,7 +58,7 @@ func (s *service) receiveMessage(from call) (any, *refusal) {
 		}
 		select {
 		case <-arrived:
-		case <-time.After(time.Second / 10): // for what becomes visible again
+		case <-time.After(time.Second / 10): // a message may have become visible again
 		case <-over:
 			wait = 0
 		case <-from.done:
@@ -67,7 +67,7 @@ func (s *service) receiveMessage(from call) (any, *refusal) {
 	}
 }
 
-// shelfOf finds a queue whose messages can be received.
+// shelfOf returns a queue whose messages can be received, or a refusal.
 func (s *service) shelfOf(name naming) (*queue, *refusal) {
 	found, refused := s.queueOf(name)
 	if refused == nil && found.shelf == nil {
@@ -76,13 +76,13 @@ func (s *service) shelfOf(name naming) (*queue, *refusal) {
 	return found, refused
 }
 
-// take receives up to `most` messages; what was received too often goes to the queue of the redrive policy.
+// take receives up to `most` messages. It moves messages that were received too often to the dead-letter queue.
 func (s *service) take(found *queue, most int, hidden time.Duration, asked *receiving) ([]received, <-chan struct{}) {
 	now := time.Now()
 	target, limit := redrive(found.attributes["RedrivePolicy"])
 	deadLetters, refused := s.queues.find(target)
 	if refused != nil || deadLetters.isFIFO() != found.isFIFO() {
-		limit = 0 // SQS refuses such a policy when it is set
+		limit = 0 // SQS would have refused this policy
 	}
 	found.mutex.Lock()
 	taken, dead := found.shelf.take(most, hidden, limit, found.isFIFO(), now)
@@ -95,7 +95,7 @@ func (s *service) take(found *queue, most int, hidden time.Duration, asked *rece
 		deadLetters.mutex.Lock()
 		deadLetters.keep(held.receipt.digests)
 		sentAt := held.sentAt
-		if deadLetters.isFIFO() { // only on a FIFO queue, SQS sets a new sent time
+		if deadLetters.isFIFO() { // SQS sets a new sent time only on a FIFO queue
 			sentAt = now
 		}
 		deadLetters.shelf.add(&shelved{message: held.message, receipt: held.receipt, sentAt: sentAt, visible: now})
@@ -104,7 +104,7 @@ func (s *service) take(found *queue, most int, hidden time.Duration, asked *rece
 	return messages, arrived
 }
 
-// or is the given number, else that of the queue's attribute, else SQS's own.
+// or returns the given number or, if it is nil, the number of the queue's attribute or, without one, SQS's default.
 func or(given *int, set string, usual int) int {
 	if given != nil {
 		return *given

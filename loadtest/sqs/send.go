@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// acknowledged is SendMessage's answer, and with an id an entry's.
+// acknowledged is the response to SendMessage or, with an id, to an entry of SendMessageBatch.
 type acknowledged struct {
 	ID             string `json:"Id,omitempty"`
 	MessageID      string `json:"MessageId"`
@@ -39,7 +39,8 @@ func (s *service) sendMessage(from call) (any, *refusal) {
 	return s.store(found, sent, "")
 }
 
-// sendMessageBatch refuses the whole for what concerns the whole; an entry's own faults are answered with 200.
+// sendMessageBatch refuses the call for errors of the whole batch. For the error of an entry, it responds with 200 and
+// a Failed entry.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html
 func (s *service) sendMessageBatch(from call) (any, *refusal) {
 	name, entries, refused := readBatch(from.data)
@@ -100,7 +101,7 @@ func checkBatch(entries []entry) *refusal {
 	return nil
 }
 
-// store checks the message, keeps it, and acknowledges it to `id`.
+// store checks the message and stores it. It returns the acknowledgement for the entry `id`.
 func (s *service) store(found *queue, sent *message, id string) (*acknowledged, *refusal) {
 	if refused := sent.check(found.isFIFO(), found.contentBased()); refused != nil {
 		return nil, refused
@@ -114,7 +115,7 @@ func (s *service) store(found *queue, sent *message, id string) (*acknowledged, 
 	return result, nil
 }
 
-// send answers a SendMessage or SendMessageBatch, after the faults that concern the whole call.
+// send responds to a SendMessage or SendMessageBatch, unless there is a fault for the whole call.
 func (s *service) send(writer http.ResponseWriter, answer action, from call) {
 	planted := s.faults.draw(from.done)
 	switch {

@@ -13,11 +13,11 @@ import (
 
 const (
 	target = "AmazonSQS."
-	// A batch of 1 MiB in which JSON escapes each byte with six.
+	// More than a batch of 1 MiB in which JSON escapes each byte as six bytes.
 	maxRequestBytes = 8 << 20
 )
 
-// service answers SQS's calls, and the test's own under /_stand-in/.
+// service responds to SQS's calls, and to calls of tests under /_stand-in/.
 type service struct {
 	verifier *verifier
 	queues   *queues
@@ -27,10 +27,11 @@ type service struct {
 	actions  map[string]action
 }
 
-// action answers one of SQS's calls.
+// action handles one of SQS's calls, and returns the response.
 type action func(from call) (any, *refusal)
 
-// call is one request that was signed: `url` begins the addresses of its queues.
+// call is a request with a valid signature. url: the beginning of the queues' URLs. done: closed when the client has
+// disconnected.
 type call struct {
 	data   []byte
 	url    string
@@ -58,7 +59,8 @@ func newService(verifier *verifier, queues *queues, scheme string) *service {
 	return made
 }
 
-// ServeHTTP takes SQS's calls on any path, as it is signed: http.ServeMux would redirect some.
+// ServeHTTP accepts SQS's calls on any path. It does not use http.ServeMux, which would redirect some paths and so
+// break their signatures.
 func (s *service) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	switch request.Method + " " + request.URL.Path {
 	case "GET /_stand-in/messages":
@@ -108,7 +110,7 @@ func (s *service) receiveCall(writer http.ResponseWriter, request *http.Request)
 	reply(writer, answer, from)
 }
 
-// reply writes the answer, or the refusal.
+// reply writes the response or the refusal.
 func reply(writer http.ResponseWriter, answer action, from call) {
 	result, refused := answer(from)
 	if refused != nil {
@@ -117,12 +119,12 @@ func reply(writer http.ResponseWriter, answer action, from call) {
 	}
 	body, err := json.Marshal(result)
 	if err != nil {
-		panic(err) // no answer of ours can fail
+		panic(err) // impossible, because all our responses can be marshalled
 	}
 	writeJSON(writer, http.StatusOK, body)
 }
 
-// decode parses the call into `shape`, which names its queue by URL or name.
+// decode parses the call's JSON into `shape`.
 func decode(from call, shape any) *refusal {
 	if err := json.Unmarshal(from.data, shape); err != nil {
 		return serialization(err)

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// A call costs what it does here, plus net/http and TLS: go test -bench . -cpu 1
+// BenchmarkSendMessage measures a call without net/http and TLS: go test -bench . -cpu 1
 func BenchmarkSendMessage(b *testing.B) {
 	benchmark(b, "SendMessage", map[string]any{"QueueUrl": "q", "MessageBody": webhook(b)})
 }
 
-// Ten entries a call.
+// BenchmarkSendMessageBatch measures a call with ten entries.
 func BenchmarkSendMessageBatch(b *testing.B) {
 	var entries []map[string]string
 	for i := range maxEntries {
