@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// handlePrefix begins each receipt handle, so that no message id is one.
+// handlePrefix is the beginning of each receipt handle, so that a message id is never a valid receipt handle.
 const handlePrefix = "handle-"
 
-// shelf holds whole messages, for tests that receive them. Its queue's mutex guards it.
+// shelf keeps whole messages, for tests that receive them. The queue's mutex guards the shelf.
 type shelf struct {
-	messages []*shelved // in the order in which they came
+	messages []*shelved // in the order of arrival
 	byHandle map[string]*shelved
-	arrived  chan struct{} // closed when a message comes, for whoever polls long
+	arrived  chan struct{} // closed when a message arrives, for long polling
 }
 
 type shelved struct {
 	message  *message
 	receipt  receipt
 	sentAt   time.Time
-	visible  time.Time // from when on it can be received
+	visible  time.Time // from this time on, the message can be received
 	received int
-	handle   string // of the last time it was received
+	handle   string // the receipt handle of the last time it was received
 	gone     bool
 }
 
@@ -42,11 +42,11 @@ func (s *shelf) add(held *shelved) {
 	s.arrived = make(chan struct{})
 }
 
-// take hides up to `most` messages for `hidden`, and returns them. In `dead`, it returns, and removes from the shelf,
-// the messages that were received `limit` times.
+// take hides up to `most` messages for `hidden`, and returns them in `taken`. It removes messages that were received
+// `limit` times from the shelf, and returns them in `dead`.
 func (s *shelf) take(most int, hidden time.Duration, limit int, fifo bool, now time.Time) (taken, dead []*shelved) {
 	s.compact()
-	busy := map[string]bool{} // groups with a message in flight, whose later messages wait
+	busy := map[string]bool{} // groups with a message in flight, in which later messages must wait
 	for _, held := range s.messages {
 		group := ""
 		if fifo {
@@ -80,8 +80,8 @@ func (s *shelf) hand(held *shelved, until time.Time) {
 	s.byHandle[held.handle] = held
 }
 
-// remove forgets the message with that receipt handle. An old handle changes nothing, as on SQS. SQS refuses what is no
-// handle, and on a FIFO queue the handle of a message that is visible again:
+// remove deletes the message with this receipt handle. An old handle has no effect, as with SQS. SQS refuses a text
+// that is not a handle and, on a FIFO queue, the handle of a message that is visible again:
 // https://github.com/localstack/localstack/pull/12442
 func (s *shelf) remove(handle string, fifo bool, now time.Time) *refusal {
 	held, found := s.byHandle[handle]
@@ -128,7 +128,7 @@ func (s *shelf) numbers(now time.Time) (visible, inFlight, delayed int) {
 	return visible, inFlight, delayed
 }
 
-// redrive reads a queue's RedrivePolicy; SDKs send the count as a number or as text.
+// redrive parses a queue's RedrivePolicy. SDKs send the count as a number or as a string.
 func redrive(policy string) (target string, limit int) {
 	var parsed struct {
 		Target string `json:"deadLetterTargetArn"`

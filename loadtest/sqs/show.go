@@ -17,7 +17,7 @@ type received struct {
 	MessageAttributes map[string]attribute `json:",omitempty"`
 }
 
-// show is the message with those attributes that were asked for.
+// show returns the message with the attributes that the call asks for.
 func (r *receiving) show(held *shelved) received {
 	shown := received{
 		MessageID: held.receipt.id, ReceiptHandle: held.handle, Body: *held.message.MessageBody,
@@ -60,7 +60,7 @@ func (r *receiving) system(held *shelved) map[string]string {
 	return all
 }
 
-// wants: All, .* and a prefix before .* stand for several names.
+// wants returns true if `names` includes `name`. "All", ".*" and "prefix.*" match several names.
 func wants(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(wanted string) bool {
 		prefix, several := strings.CutSuffix(wanted, ".*")

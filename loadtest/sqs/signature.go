@@ -19,10 +19,11 @@ const (
 	terminator = "aws4_request"
 )
 
-// mustSign are the headers that each signature must cover, besides a session token: see signsEnough.
+// mustSign are the headers that each signature must cover. It must also cover a session token: see signsEnough.
 var mustSign = []string{"host", "x-amz-date", "x-amz-target"}
 
-// verifier checks Signature Version 4, and keeps the day's keys: four HMACs for each would cost as much as the rest.
+// verifier checks Signature Version 4. It caches the signing keys of the day, because the four HMACs of a key would
+// cost as much as the rest of the check.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 type verifier struct {
 	accessKey, secretKey string
@@ -33,7 +34,7 @@ func newVerifier(accessKey, secretKey string) *verifier {
 	return &verifier{accessKey: accessKey, secretKey: secretKey}
 }
 
-// authorization is the parsed header of that name.
+// authorization is the parsed Authorization header.
 type authorization struct {
 	scope     [5]string // access key, date, region, service, terminator
 	signed    []string
@@ -57,7 +58,7 @@ func parseAuthorization(header string) (authorization, bool) {
 	return parsed, found && parsed.signature != "" && parsed.scope[4] == terminator
 }
 
-// verify returns nil where the request with that body was signed with our secret, not long ago.
+// verify returns nil if the request with this body was signed with our secret in the last 15 minutes.
 func (v *verifier) verify(request *http.Request, body []byte, now time.Time) *refusal {
 	header := request.Header.Get("Authorization")
 	if header == "" {
@@ -84,7 +85,8 @@ func (v *verifier) verify(request *http.Request, body []byte, now time.Time) *re
 	return nil
 }
 
-// signsEnough: a header that the caller's rights or the action depend on must be signed, a session token among them.
+// signsEnough returns true if the signature covers each header on which the caller's rights or the action depend,
+// including a session token.
 func signsEnough(request *http.Request, signed []string) bool {
 	for _, name := range mustSign {
 		if !slices.Contains(signed, name) {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// text reads a string. A lone half of a surrogate pair, which no UTF-8 can hold, is an error.
+// text reads a string. A lone surrogate is an error, because UTF-8 cannot represent it.
 func (r *reader) text() string {
 	r.expect('"')
 	text := r.scratch[:0]
@@ -30,7 +30,7 @@ func (r *reader) text() string {
 
 const escapes, meanings = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
 
-// escaped appends what the escape at `at` stands for, and stands on its last byte then.
+// escaped appends the character of the escape sequence at `at`, and moves `at` to the last byte of the sequence.
 func (r *reader) escaped(text []byte) []byte {
 	r.at++
 	if r.at >= len(r.data) {
@@ -56,7 +56,7 @@ func (r *reader) escaped(text []byte) []byte {
 	return utf8.AppendRune(text, char)
 }
 
-// hex reads uXXXX.
+// hex reads uXXXX, and leaves `at` on the last digit.
 func (r *reader) hex() rune {
 	if r.at+4 >= len(r.data) || r.data[r.at] != 'u' {
 		r.fail()

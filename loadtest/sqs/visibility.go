@@ -42,7 +42,7 @@ func (s *service) changeMessageVisibilityBatch(from call) (any, *refusal) {
 	return map[string]any{"Successful": changed, "Failed": not}, nil
 }
 
-// change hides the message with that receipt handle for so long from now on, or says why not, as SQS's code.
+// change hides the message with this receipt handle for `seconds` from now. It returns "" or SQS's error code.
 func (s *shelf) change(handle string, seconds int, now time.Time) string {
 	held, found := s.byHandle[handle]
 	switch {
