@@ -1,17 +1,19 @@
-"""CPU per accepted webhook, at saturation on a quarter of a core: every release, the floor, and other languages.
+"""Measures CPU per accepted webhook at saturation, on a quarter of a core: every release, the floor, other languages.
 
 The floor (asgi_noop) is uvicorn alone, which only reads the body and responds. The peers do the same work as a release
 in Go (net/http), Rust (axum) and Node (Fastify), with AWS's SDK: one SendMessage per webhook (go, rust, node), or group
-commit (go_group_commit …); but they write no log line for a webhook. go_lean is as lean as we can make it: group commit
-with fasthttp, reused buffers, and its own client for SendMessageBatch. Every subject runs beside the newest release,
-both at the same time, each in its own quarter of a core; the newest beside itself shows which differences can be told
-apart, and with its telemetry on, what that costs. v01 has a table and the stand-in for Chargebee in place of the queue.
-A peer whose toolchain is not installed is left out. After five repeats, a subject whose interval is narrow is not
-measured again. Writes bench.json to loadtest/results/<date>-<commit>.
+commit (go_group_commit …). But the peers write no log line for a webhook. go_lean is as lean as we can make it: group
+commit with fasthttp, reused buffers, and its own client for SendMessageBatch.
+
+Every subject runs at the same time as the newest release, each in its own quarter of a core. The newest release also
+runs beside itself, which shows the smallest difference that can be detected, and beside itself with all telemetry on,
+which shows the cost of telemetry. v01 has a table and the stand-in for Chargebee instead of the queue. A peer whose
+toolchain is not installed is left out. After five repeats, a subject whose interval is narrow is not measured again.
+Writes bench.json to loadtest/results/<date>-<commit>.
 
 With --against, each release runs beside the same release of another commit, and beside itself. Writes
-bench-against-<that commit>.json. With --python, each release runs beside itself under another Python interpreter.
-Writes bench-against-Python-<that version>.json.
+bench-against-<commit>.json. With --python, each release runs beside itself under another Python interpreter. Writes
+bench-against-Python-<version>.json.
 """
 
 from collections.abc import Sequence

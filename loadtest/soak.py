@@ -1,8 +1,8 @@
-"""A million webhooks through the newest release, while it is killed and SQS fails; audited byte for byte.
+"""Sends a million webhooks to the newest release while the service is killed and SQS fails. Audits every byte.
 
-The service is killed (-9) and stopped (SIGTERM) and starts again on its port; SQS hangs, throttles, fails, is slow and
-cannot be reached; its connections are reset, its answers lost and cut. A seed decides what happens when: the same one
-gives the same faults again. Writes soak.json to loadtest/results/<date>-<commit>.
+The service is killed (SIGKILL) or stopped (SIGTERM), and starts again on the same port. SQS hangs, throttles, fails,
+responds slowly or is unreachable. SQS's connections are reset, and its responses are lost or truncated. A seed decides
+which fault happens when, so the same seed gives the same faults. Writes soak.json to loadtest/results/<date>-<commit>.
 """
 
 import random
@@ -29,7 +29,7 @@ from loadtest.report import soak_report as report
 from loadtest.stage import subject, toxiproxy
 from loadtest.stage.stack import PASSWORD, USER, open_stack
 
-WEBHOOKS = 1_000_000  # fewer are a trial run, which documents leave out
+WEBHOOKS = 1_000_000  # fewer webhooks are a trial run, which documents leave out
 
 
 @click.command(help=__doc__)
@@ -57,7 +57,7 @@ def soak(webhooks: int, rate: int, seed: int, raw: Path) -> Soak:
     load = Load(rate=rate, duration_s=webhooks / rate, timeout_s=30)
     where = interleaved.environment()
     raw.mkdir(parents=True, exist_ok=True)
-    open_files.raise_limit()  # most webhooks are answered before the last one is sent
+    open_files.raise_limit()  # not `file_limits`: most webhooks are answered before the last one is sent
     with open_stack("stand-in", [toxiproxy.latency(SQS_LATENCY_S)]) as stack:
         queue_url = stack.new_queue()
         service = Supervised(

@@ -1,10 +1,10 @@
 """Keeps the cores of a virtual machine from sleeping while something is measured.
 
 A virtual core is a thread of its host. When the core falls asleep, the host stops the thread. When the core wakes up,
-the host often starts the thread beside a busy one on the same physical core, perhaps that of this machine's other
-virtual core. Until the host moves the thread, the same work takes up to 1.7 times the CPU time. Under a load test,
-cores fall asleep hundreds of times a second. So this module tells Linux that cores must wake up within 0 µs. An idle
-core then waits in a loop, and the host does not stop its thread.
+the host often starts the thread on a physical core that also runs a busy thread, perhaps the thread of this machine's
+other virtual core. Until the host moves the thread, the same work takes up to 1.7 times the CPU time. Under a load
+test, cores fall asleep hundreds of times a second. So this module requests from Linux that cores wake up within 0 µs.
+An idle core then waits in a loop, so the host does not stop its thread.
 """
 
 import os
@@ -13,16 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _CPU_INFO = Path("/proc/cpuinfo")
-# Linux heeds the value while the file is open: https://docs.kernel.org/power/pm_qos_interface.html
+# Linux applies the written value while the file is open: https://docs.kernel.org/power/pm_qos_interface.html
 _LATENCY = Path("/dev/cpu_dma_latency")
 
 
 @contextmanager
 def awake() -> Iterator[None]:
-    """Keeps the cores awake inside the context, on a virtual machine that runs Linux, for root.
-
-    For other users and on other machines, the context does nothing.
-    """
+    """Keeps the cores awake inside the context. Does nothing unless root runs it on a virtual machine with Linux."""
     virtual = _CPU_INFO.exists() and " hypervisor " in _CPU_INFO.read_text(encoding="utf-8")
     if not (virtual and os.access(_LATENCY, os.W_OK)):
         yield

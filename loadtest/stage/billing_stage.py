@@ -1,4 +1,4 @@
-"""Runs what v01 works with in place of a queue: DynamoDB behind toxiproxy, and the stand-in for Chargebee's API.
+"""Runs the services that v01 uses instead of a queue: DynamoDB behind toxiproxy, and the stand-in for Chargebee's API.
 
 The latencies and limits were chosen in advance. They were not fitted to the published figure, because the latencies of
 the original's table and site are not published.
@@ -27,11 +27,12 @@ from local.tls import Certificates, certificates
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
 
-# The latency that SQS has in the attacks on the other releases.
+# The same latency as that of SQS in the attacks on the other releases.
 TABLE_LATENCY_S = 0.008
-# An assumption: no source for the time of a call was found. Distance and work of an API that keeps books.
+# An assumption, because we found no source for the time of a call. It includes the distance and the work of the API.
 CALL_LATENCY_S = 0.15
-# The highest default: https://www.chargebee.com/docs/billing/2.0/kb/platform/what-are-the-chargebee-api-limits
+# The default limit of the highest plan:
+# https://www.chargebee.com/docs/billing/2.0/kb/platform/what-are-the-chargebee-api-limits
 CALLS_A_MINUTE = 3500
 
 
@@ -50,12 +51,12 @@ class BillingStack:
 
     @property
     def far(self) -> str:
-        """The table's endpoint with the added latency."""
+        """Returns the table's endpoint with the added latency."""
         return self.proxy.url
 
     @property
     def run(self) -> LocalRun:
-        """Returns the stand-ins as `local.seeding` needs them, without the added latency."""
+        """Returns the endpoints without the added latency, in the form that `local.seeding` needs."""
         url, key = self.chargebee.url, self.chargebee.api_key
         return LocalRun(self.process.pid, self.process.endpoint, "", "", url, key, TABLE, str(self.tls.ca))
 
@@ -66,7 +67,7 @@ class BillingStack:
         return {"table": f"{self.process.name}, TLS", "toxics": self.toxics, "chargebee": chargebee}
 
     def environment(self) -> dict[str, str]:
-        """Returns the variables with which a service uses the stand-in, and the table with the added latency."""
+        """Returns the variables for a service that uses the stand-in, and the table with the added latency."""
         aws = EmbeddedAws(0, self.far, self.tls.bundle).environment()
         chargebee = {"APP_CHARGEBEE_URL": self.chargebee.url, "APP_CHARGEBEE_API_KEY": self.chargebee.api_key}
         return settled(aws) | chargebee | {"APP_BILLING_TABLE": TABLE}
@@ -95,6 +96,6 @@ def _client(endpoint: str, tls: Certificates) -> "DynamoDBClient":
         verify=str(tls.ca),
         region_name=embedded_aws.REGION,
         aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106  # the emulator takes any
+        aws_secret_access_key="local",  # noqa: S106  # the emulator accepts any key
         config=Config(retries={"total_max_attempts": 1}),
     )

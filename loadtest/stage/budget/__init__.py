@@ -1,6 +1,6 @@
-"""Limits the CPU and memory of the process under attack, by the mechanism that the machine has.
+"""Limits the CPU and memory of the process under attack, by a mechanism that the machine has.
 
-Without any, `limited` is False and only the use is measured.
+Without such a mechanism, nothing is limited, `limited` is False, and only the use is measured.
 """
 
 import os
@@ -23,9 +23,9 @@ MECHANISMS: dict[str, Callable[[Limits], Budget]] = {
 def open_budget(name: str) -> Iterator[Budget]:
     """Opens the budget `name` (`burst`, `capped` or `none`), and removes it at the end of the context.
 
-    Cgroups and Docker then kill the processes that are left in the budget. LOADTEST_BUDGET names one of MECHANISMS, or
-    `process tree`, which limits nothing. Raises Unavailable if the machine lacks this mechanism. Without
-    LOADTEST_BUDGET, the budget uses the first mechanism that the machine has, or else the process tree.
+    At the end, cgroups and Docker kill the processes that still run in the budget. LOADTEST_BUDGET names one of
+    MECHANISMS, or `process tree`, which limits nothing. Raises Unavailable if the machine lacks this mechanism. Without
+    LOADTEST_BUDGET, uses the first mechanism that the machine has or, if it has none, the process tree.
     """
     budget = _choose(LIMITS[name], os.environ.get("LOADTEST_BUDGET"))
     try:
@@ -35,7 +35,7 @@ def open_budget(name: str) -> Iterator[Budget]:
 
 
 def doubts(name: str, budget: Budget) -> list[str]:
-    """Returns why the figures of `budget`, which `open_budget(name)` has opened, are not those of its limits."""
+    """Returns why figures under `budget`, opened by `open_budget(name)`, are not figures under the limits, or []."""
     cpus = LIMITS[name].cpus
     if cpus is None or budget.limited:
         return []

@@ -6,42 +6,42 @@ MIB = 1024 * 1024
 
 
 class Unavailable(Exception):
-    """The machine has no such mechanism; the text names what is missing."""
+    """The machine does not have this mechanism. `str()` names the missing part."""
 
 
 class Limits(NamedTuple):
-    """`cpus`: cores, as a hard quota; None: no limit. `memory`: bytes."""
+    """The limits of a budget, None for no limit. `cpus`: a hard quota in cores. `memory`: in bytes."""
 
     cpus: float | None
     memory: int | None
 
 
-# The published pod: 512 MiB at most; a quarter of a core requested, without a limit (at most one core here).
+# The published pod had 512 MiB at most. It requested a quarter of a core without a limit; here, one core is the limit.
 LIMITS = {"burst": Limits(1.0, 512 * MIB), "capped": Limits(0.25, 512 * MIB), "none": Limits(None, None)}
 
 
 class Budget(Protocol):
-    """`how` names the mechanism; `limited`: whether it enforces the CPU limit."""
+    """A budget. `how`: the name of the mechanism. `limited`: whether the mechanism enforces the CPU limit."""
 
     how: str
     limited: bool
 
     def command(self, command: list[str], environment: dict[str, str]) -> list[str]:
-        """The command line that runs `command` within the budget."""
+        """Returns the command line that runs `command` within the budget."""
         ...
 
     def attach(self, pid: int) -> None:
-        """Called with the pid of the process that `command` started."""
+        """Prepares to measure the process `pid`, which `command` has started."""
         ...
 
     def cpu_seconds(self) -> float:
-        """CPU used within the budget so far."""
+        """Returns the CPU seconds used within the budget so far."""
         ...
 
     def peak_bytes(self) -> int | None:
-        """Peak of memory within the budget so far; None where it is not counted."""
+        """Returns the peak of memory within the budget so far, or None if the mechanism does not count it."""
         ...
 
     def close(self) -> None:
-        """Removes the budget; cgroups and Docker kill the processes left in it."""
+        """Removes the budget. Cgroups and Docker kill the processes that still run in it."""
         ...

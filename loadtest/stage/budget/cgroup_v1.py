@@ -1,4 +1,4 @@
-"""cgroup v1: one folder per controller, writable by root."""
+"""A budget by cgroup v1: one folder for each controller, writable by root."""
 
 import itertools
 import os
@@ -29,7 +29,7 @@ class CgroupV1:
             if limits.memory is not None:
                 (self._memory / "memory.limit_in_bytes").write_text(str(limits.memory), encoding="utf-8")
                 with_swap = self._memory / "memory.memsw.limit_in_bytes"
-                if with_swap.exists():  # then the kernel also accounts for swap; a pod has no swap
+                if with_swap.exists():  # the kernel also limits swap, which a pod does not have
                     with_swap.write_text(str(limits.memory), encoding="utf-8")
         except OSError as error:
             self.close()
@@ -44,7 +44,7 @@ class CgroupV1:
         return joining(self._groups, command)
 
     def attach(self, pid: int) -> None:
-        """The shell of `command` has joined already."""
+        """Does nothing, because the shell of `command` has joined the groups."""
 
     def cpu_seconds(self) -> float:
         return int((self._cpuacct / "cpuacct.usage").read_text(encoding="utf-8")) / 1e9
