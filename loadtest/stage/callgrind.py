@@ -12,13 +12,13 @@ from pathlib import Path
 
 from app.errors import ConfigurationError
 
-# valgrind recognises this sequence of instructions, which does nothing elsewhere: it is the macro
+# valgrind recognises this sequence of instructions, which has no effect without valgrind. It is the macro
 # VALGRIND_DO_CLIENT_REQUEST_EXPR of valgrind.h for x86-64, as a function that takes the address of six integers.
 # https://valgrind.org/docs/manual/manual-core-adv.html#manual-core-adv.clientreq
 _MACHINE = "x86_64"
 _REQUEST = bytes.fromhex("4889f8 31d2 48c1c703 48c1c70d 48c1c73d 48c1c733 4887db 4889d0 c3")
-# OpenSSL computes SHA-256 in this function, which is not counted. Processors have instructions for it, which valgrind
-# lacks: without them, two percent of v10's time would be a fifth of its count.
+# OpenSSL computes SHA-256 in this function, which is not counted. Processors have instructions for SHA-256, which
+# valgrind lacks. Without these instructions, SHA-256 would be a fifth of v10's count, but it is only 2 % of v10's time.
 _UNCOUNTED = "EVP_DigestUpdate"
 # callgrind.h: CALLGRIND_START_INSTRUMENTATION and CALLGRIND_STOP_INSTRUMENTATION.
 _START, _STOP = 0x43540004, 0x43540005
@@ -38,7 +38,7 @@ def counting() -> Iterator[None]:
             yield
         finally:
             request(stop)
-            del code  # otherwise `memory` could not be closed
+            del code  # because `memory` cannot be closed while `code` refers to it
 
 
 def require_callgrind() -> None:
@@ -52,13 +52,13 @@ def require_callgrind() -> None:
 
 
 def command(counted: list[str], out: Path) -> list[str]:
-    """Returns the command that runs `counted` under callgrind, which writes its result to `out`."""
+    """Returns the command that runs `counted` under callgrind. callgrind writes its result to `out`."""
     part = ["--instr-atstart=no", f"--toggle-collect={_UNCOUNTED}", "--collect-atstart=yes"]
     return [*_fixed_addresses(), "valgrind", "--tool=callgrind", *part, f"--callgrind-out-file={out}", *counted]
 
 
 def _fixed_addresses() -> list[str]:
-    """Returns the command that switches off the randomisation of addresses; nothing if the system does not allow it."""
+    """Returns the command that switches off address randomisation, or [] if the system does not allow it."""
     setarch = ["setarch", "--addr-no-randomize"]
     try:
         allowed = subprocess.run([*setarch, "true"], capture_output=True, check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""Another commit of this repository: a worktree for one run, with a virtual environment for that commit's lock."""
+"""Checks out another commit of this repository for one run, with a virtual environment for the commit's lock."""
 
 import fcntl
 import shutil
@@ -13,12 +13,12 @@ from loadtest.record import meta
 from loadtest.record.folders import ROOT
 from loadtest.stage import environments
 
-# The first one that a commit has: the service needs no more than the first.
+# The environment uses the first of these locks that the commit has. Older commits have other names.
 LOCKS = ("locks/app.lock", "requirements.lock", "requirements-loadtest.lock")
 
 
 class Checkout(NamedTuple):
-    """`commit`: the short hash."""
+    """A commit's worktree and its Python. `commit`: the short hash."""
 
     commit: str
     folder: Path
@@ -27,10 +27,10 @@ class Checkout(NamedTuple):
 
 @contextmanager
 def checkout(commit: str, root: Path = ROOT) -> Iterator[Checkout]:
-    """Checks `commit` out in `.run/against`, and removes the worktree at the end. The environment stays.
+    """Checks `commit` out in `.run/against`, and removes the worktree at the end. Keeps the virtual environment.
 
-    Raises ConfigurationError if there is no git, no such commit, or no lock in it, or if another run does the same;
-    CalledProcessError if git or pip fails.
+    Raises ConfigurationError without git, for an unknown commit or a commit without a lock, and if another run uses the
+    folder. Raises CalledProcessError if git or pip fails.
     """
     full = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
     if not full:
@@ -38,7 +38,7 @@ def checkout(commit: str, root: Path = ROOT) -> Iterator[Checkout]:
     cache = root / ".run" / "against"
     folder = cache / "worktree"
     with _alone(cache):
-        _remove(root, folder)  # it is there if an earlier run was killed
+        _remove(root, folder)  # the worktree exists if an earlier run was killed
         try:
             subprocess.run([*_command(root), "worktree", "add", "--quiet", "--detach", folder, full], check=True)
             yield Checkout(full[:7], folder, environments.python(_lock(folder, commit), cache / "environments"))
@@ -47,9 +47,9 @@ def checkout(commit: str, root: Path = ROOT) -> Iterator[Checkout]:
 
 
 def other_python(base: str) -> tuple[Checkout, str]:
-    """Returns this tree with an environment that the interpreter `base` has made, and the interpreter's version.
+    """Returns this tree with an environment of the interpreter `base`, and the interpreter's version.
 
-    Raises ConfigurationError if `base` is no Python interpreter, CalledProcessError if the installation fails.
+    Raises ConfigurationError if `base` is not a Python interpreter, and CalledProcessError if the installation fails.
     """
     asked = [base, "-c", "import platform; print(platform.python_version(), end='')"]
     try:
@@ -65,7 +65,7 @@ def _command(root: Path) -> list[str]:
 
 
 def _git(root: Path, *arguments: str) -> str:
-    """The output; empty if git fails. Raises ConfigurationError without git."""
+    """Returns git's output, or "" if git fails. Raises ConfigurationError if git is not installed."""
     try:
         ended = subprocess.run([*_command(root), *arguments], capture_output=True, encoding="utf-8", check=False)
     except FileNotFoundError:
@@ -82,7 +82,7 @@ def _lock(folder: Path, commit: str) -> Path:
 
 @contextmanager
 def _alone(cache: Path) -> Iterator[None]:
-    """Raises ConfigurationError while another process has the cache."""
+    """A context in which no other process uses the cache. Raises ConfigurationError if another process uses it."""
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "lock").open("w", encoding="utf-8") as file:
         try:
@@ -93,6 +93,6 @@ def _alone(cache: Path) -> Iterator[None]:
 
 
 def _remove(root: Path, folder: Path) -> None:
-    """Removes the worktree, whatever its state: `--force` twice includes one that is half made."""
+    """Removes the worktree. `--force` twice also removes an incomplete worktree."""
     _git(root, "worktree", "remove", "--force", "--force", str(folder))
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""A collector of telemetry that accepts everything and keeps nothing."""
+"""Runs a collector of telemetry that accepts everything and stores nothing."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class _Accept(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"  # keeps the connection, as a collector does
+    protocol_version = "HTTP/1.1"  # keep-alive, as with a real collector
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))

@@ -1,4 +1,4 @@
-"""Runs another command of this project as a child, whose output it passes on."""
+"""Runs another command of this project as a child process, and passes its output on."""
 
 import os
 import shlex
@@ -10,17 +10,17 @@ from contextlib import contextmanager
 
 from loadtest.record.folders import ROOT
 
-# Commands end all of their processes after Ctrl-C, for which a soak needs the longest.
+# Time that a command may take after Ctrl-C to end its own processes. A soak takes the longest.
 STOP_SECONDS = 120
 
 
 def run(command: str) -> tuple[int, list[str]]:
     """Runs `python -m COMMAND`. Returns its exit code, and the lines of its output.
 
-    After Ctrl-C, it ends the command, which stops its own processes, before it raises KeyboardInterrupt.
+    On Ctrl-C, first ends the command, which stops its own processes, and then raises KeyboardInterrupt.
     """
     lines = []
-    # In the background of a script, SIGINT is ignored, and the command would inherit that.
+    # Restore the handler, because a script's background job ignores SIGINT, and the command would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with _started(command) as process:
         assert process.stdout is not None
@@ -32,7 +32,8 @@ def run(command: str) -> tuple[int, list[str]]:
 
 @contextmanager
 def _started(command: str) -> Iterator["subprocess.Popen[str]"]:
-    # In a session of its own, the command gets one Ctrl-C, which is ours. A second one would interrupt its clean-up.
+    # In a new session, the command gets only the SIGINT from this process, not a second one from the terminal, which
+    # would interrupt its clean-up.
     process = subprocess.Popen(
         [sys.executable, "-u", "-m", *shlex.split(command)],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""Which core a process may use, on systems that can choose it: Linux."""
+"""Sets the core that a process may use. Only Linux can do this."""
 
 import os
 from contextlib import suppress
@@ -7,16 +7,15 @@ from threading import Event
 
 from loadtest.stage.tree import tree
 
-# As long as a period of the CPU quota.
+# The same as the period of the CPU quota.
 SWAP_SECONDS = 0.1
 
 
 def swap(pids: list[int], cores: tuple[int, ...], ended: Event) -> None:
-    """Moves the n-th process to the n-th core, then all of them one core on, ten times a second, until `ended`.
+    """Moves the n-th process to the n-th core, and ten times a second all processes to the next core, until `ended`.
 
-    Descendants that start later are not moved.
-
-    What slows one core (a neighbour on the host, the load generator) then slows all of them alike.
+    So if one core is slow, because of another virtual machine or the load generator, all processes are equally slow.
+    Does not move descendants that start later.
     """
     if not hasattr(os, "sched_setaffinity"):
         return
@@ -30,7 +29,7 @@ def swap(pids: list[int], cores: tuple[int, ...], ended: Event) -> None:
 
 
 def _move(pid: int, core: int) -> None:
-    """Moves all threads of a process to `core`. The process may have ended."""
+    """Moves all threads of a process to `core`. Does nothing if the process has ended."""
     with suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             with suppress(OSError):

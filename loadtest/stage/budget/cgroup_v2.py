@@ -1,4 +1,4 @@
-"""cgroup v2, at the top of the hierarchy: writable by root, if the controllers are available there.
+"""A budget by cgroup v2, at the top of the hierarchy. It needs root, and the controllers at the top.
 
 The files: https://docs.kernel.org/admin-guide/cgroup-v2.html
 """
@@ -32,7 +32,7 @@ class CgroupV2:
             if limits.memory is not None:
                 (self._group / "memory.max").write_text(str(limits.memory), encoding="utf-8")
                 with suppress(PermissionError):  # the file does not exist on a kernel without swap
-                    (self._group / "memory.swap.max").write_text("0", encoding="utf-8")  # a pod has none either
+                    (self._group / "memory.swap.max").write_text("0", encoding="utf-8")  # a pod has no swap either
         except OSError as error:
             self.close()
             raise Unavailable(str(error)) from None
@@ -42,7 +42,7 @@ class CgroupV2:
         return joining((self._group,), command)
 
     def attach(self, pid: int) -> None:
-        """The shell of `command` has joined already."""
+        """Does nothing, because the shell of `command` has joined the group."""
 
     def cpu_seconds(self) -> float:
         return cpu_seconds(self._group)
@@ -55,12 +55,12 @@ class CgroupV2:
 
 
 def cpu_seconds(group: Path) -> float:
-    """Reads cpu.stat of `group`."""
+    """Returns the CPU seconds in cpu.stat of `group`."""
     fields = dict(line.split() for line in (group / "cpu.stat").read_text(encoding="utf-8").splitlines())
     return int(fields["usage_usec"]) / 1e6
 
 
 def peak_bytes(group: Path) -> int | None:
-    """memory.peak of `group`; None before Linux 5.19."""
+    """Returns memory.peak of `group` in bytes, or None before Linux 5.19."""
     file = group / "memory.peak"
     return int(file.read_text(encoding="utf-8")) if file.exists() else None

@@ -1,4 +1,4 @@
-"""A container of the project's image, on the host's network (on macOS and Windows a setting of Docker Desktop).
+"""A budget by a container of the project's image, on the host's network (macOS, Windows: a setting of Docker Desktop).
 
 https://docs.docker.com/engine/network/drivers/host/#docker-desktop
 """
@@ -15,7 +15,7 @@ from loadtest.stage.budget.budget_limits import Limits, Unavailable
 
 IMAGE = "invoice-webhook:dev"
 ANSWER_SECONDS, BUILD_SECONDS = 30, 900
-# Below /sys/fs/cgroup of a container, by the engine's cgroup version: CPU used, and peak of memory.
+# Files below /sys/fs/cgroup in a container, by the engine's cgroup version: used CPU, and peak of memory.
 FILES = {"1": ("cpuacct/cpuacct.usage", "memory/memory.max_usage_in_bytes"), "2": ("cpu.stat", "memory.peak")}
 _number = itertools.count()
 
@@ -35,22 +35,22 @@ class Docker:
         self._version = _docker("info", "--format", "{{.CgroupVersion}}")
         if self._version not in FILES:
             raise Unavailable("docker info: no engine, or one without cgroups")
-        _docker("build", "--quiet", "--target=app", f"--tag={IMAGE}", str(ROOT))  # from the cache, for the same code
+        _docker("build", "--quiet", "--target=app", f"--tag={IMAGE}", str(ROOT))  # cached for the same code
         self.limited = limits.cpus is not None
         self._shell: subprocess.Popen[str] | None = None
 
     def command(self, command: list[str], environment: dict[str, str]) -> list[str]:
-        """`command` in the image, with the image's Python instead of this one."""
+        """Returns the command line that runs `command` in the image, with the image's Python."""
         program, *arguments = ("python" if word == sys.executable else word for word in command)
         variables = [f"--env={name}={value}" for name, value in environment.items()]
-        # The file alone: the folder around it is readable for its owner only, and the image has another user.
+        # Mount only the file, because only its owner can read the folder, and the image has another user.
         bundle = environment.get("AWS_CA_BUNDLE")
         files = [f"--volume={bundle}:{bundle}:ro"] if bundle else []
         start = ["docker", "run", "--rm", "--init", "--network=host", f"--name={self._name}", *self._limits]
         return [*start, *variables, *files, f"--entrypoint={program}", IMAGE, *arguments]
 
     def attach(self, pid: int) -> None:
-        """Starts one shell for all reads: each `docker exec` costs the container 20 ms of CPU."""
+        """Starts one shell for all reads, because each `docker exec` costs the container 20 ms of CPU."""
         command = ["docker", "exec", "--interactive", self._name, "sh"]
         self._shell = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
 
@@ -61,12 +61,12 @@ class Docker:
         return int(words[words.index("usage_usec") + 1]) / 1e6
 
     def peak_bytes(self) -> int | None:
-        """None with version 2 before Linux 5.19."""
+        """Returns the peak of memory, or None with cgroup v2 before Linux 5.19."""
         words = self._read(FILES[self._version][1])
         return int(words[0]) if words else None
 
     def _read(self, file: str) -> list[str]:
-        """The words of the file; empty where there is no such file."""
+        """Returns the words of the file, or [] if there is no such file."""
         assert self._shell is not None, "attach comes first"
         assert self._shell.stdin is not None
         assert self._shell.stdout is not None
@@ -85,7 +85,7 @@ class Docker:
 
 
 def _docker(*command: str) -> str:
-    # Without BuildKit, which is the default since Docker 23, it would build every stage, the tests too.
+    # BuildKit is the default since Docker 23. Without it, Docker would build every stage, including the tests.
     # https://docs.docker.com/build/buildkit/
     environment = os.environ | {"DOCKER_BUILDKIT": "1"}
     seconds = BUILD_SECONDS if command[0] == "build" else ANSWER_SECONDS

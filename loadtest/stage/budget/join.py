@@ -1,4 +1,4 @@
-"""Joining a cgroup and removing it."""
+"""Joins and removes cgroups."""
 
 import os
 import shlex
@@ -12,20 +12,20 @@ EMPTY_SECONDS = 10
 
 
 def joining(groups: Iterable[Path], command: list[str]) -> list[str]:
-    """`command` by a shell that joins the groups and execs it, so that all of it runs inside."""
+    """Returns a command line: a shell joins the groups and execs `command`, so that all of it runs in the groups."""
     joins = "".join(f"echo $$ >{shlex.quote(str(group / 'cgroup.procs'))} && " for group in groups)
     return ["sh", "-c", f'{joins}exec "$@"', "sh", *command]
 
 
 def remove(group: Path) -> None:
-    """Kills the processes left in `group` and removes it. Raises OSError if that fails for 10 s."""
+    """Kills the processes in `group` and removes the group. Raises OSError if the removal fails for 10 s."""
     deadline = time.monotonic() + EMPTY_SECONDS
     while group.exists():
         try:
             for pid in (group / "cgroup.procs").read_text(encoding="utf-8").split():
                 _kill(int(pid))
             group.rmdir()
-        except OSError:  # its processes have not exited yet
+        except OSError:  # the group's processes have not exited yet
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.02)

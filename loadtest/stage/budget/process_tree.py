@@ -1,4 +1,4 @@
-"""No limit: only reads what the processes use."""
+"""A budget without limits, which only reads the resources that the processes use."""
 
 import os
 from pathlib import Path
@@ -26,16 +26,16 @@ class ProcessTree:
         return cpu_seconds(self._pid)
 
     def peak_bytes(self) -> int | None:
-        """Sum of the kernel's VmHWM of each process, which only Linux has: man 5 proc_pid_status."""
+        """Returns the sum of all processes' VmHWM, or None if the kernel is not Linux: man 5 proc_pid_status."""
         marks = []
         for process in tree(self._pid):
             status = Path(f"/proc/{process.pid}/status")
             if not status.exists():
                 return None
             fields = dict(line.split(":", 1) for line in status.read_text(encoding="utf-8").splitlines())
-            if "VmHWM" in fields:  # the status of a zombie has none
+            if "VmHWM" in fields:  # the status of a zombie has no VmHWM
                 marks.append(int(fields["VmHWM"].split()[0]) * 1024)
         return sum(marks) if marks else None
 
     def close(self) -> None:
-        """Nothing to remove."""
+        """Does nothing, because there is nothing to remove."""
