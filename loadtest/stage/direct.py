@@ -1,4 +1,4 @@
-"""A queue in the stand-in for SQS without a proxy, which would hide how connections end."""
+"""A queue in the stand-in for SQS, without toxiproxy, because a proxy would hide how connections end."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -12,7 +12,7 @@ from local.tls import certificates
 
 @dataclass(frozen=True)
 class DirectQueue:
-    """`variables`: with which a service uses the queue."""
+    """The queue. `variables`: for the environment of a service that uses the queue."""
 
     process: StandIn
     url: str
@@ -24,7 +24,7 @@ class DirectQueue:
 def open_direct(*, tls: bool) -> Iterator[DirectQueue]:
     """Starts the stand-in with an empty queue, and kills it at the end.
 
-    Raises FileNotFoundError if the stand-in is not built and there is no Go, and what `StandIn.start` raises.
+    Raises FileNotFoundError if the stand-in is not built and Go is missing, and the errors of `StandIn.start`.
     """
     with certificates() if tls else nullcontext() as files:
         process = choose("stand-in", files)

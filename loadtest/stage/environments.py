@@ -1,4 +1,4 @@
-"""Virtual environments by lock: made once, and kept for the next call."""
+"""Makes a virtual environment for a lock, and keeps it for the next call with the same lock."""
 
 import os
 import shutil
@@ -14,12 +14,12 @@ INSTALL = ROOT / ".ci" / "install.py"
 SIZES = {
     "app.lock": "135 MB",
     "dev.lock": "1,125 MB",
-    # Commits before locks/:
+    # The locks of commits that have no folder `locks`:
     "requirements.lock": "135 MB",
     "requirements-loadtest.lock": "285 MB",
 }
 KEPT = 3
-INSTALLED = "installed"  # a file in an environment that is complete; its time is that of the last use
+INSTALLED = "installed"  # a file in each complete environment; its modification time is the time of the last use
 
 
 def python(lock: Path, folder: Path, base: str = sys.executable) -> Path:
@@ -40,7 +40,7 @@ def python(lock: Path, folder: Path, base: str = sys.executable) -> Path:
 
 
 def _make(made: Path, lock: Path, base: str) -> None:
-    """Makes the environment and installs the lock, hashes checked; removes it all if that fails or is interrupted."""
+    """Makes the environment and installs the lock with its hashes. Removes the environment if this fails."""
     try:
         _run(base, "-m", "venv", "--clear", str(made))
         _run(str(made / "bin" / "python"), str(INSTALL), str(lock), SIZES[lock.name])
@@ -50,7 +50,7 @@ def _make(made: Path, lock: Path, base: str) -> None:
 
 
 def _run(*command: str) -> None:
-    """Runs the command in a session of its own, so that Ctrl-C ends pip as well, which is a grandchild."""
+    """Runs the command in a new session. After Ctrl-C, kills the session, including pip, which is a grandchild."""
     with subprocess.Popen(command, stdout=sys.stderr, start_new_session=True) as process:
         try:
             code = process.wait()
@@ -62,7 +62,7 @@ def _run(*command: str) -> None:
 
 
 def _prune(folder: Path) -> None:
-    """Removes incomplete environments, and complete ones beyond the KEPT last used."""
+    """Removes incomplete environments, and all complete environments except the KEPT that were used last."""
     complete = sorted(folder.glob(f"*/{INSTALLED}"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
     kept = {file.parent for file in complete[:KEPT]}
     for made in folder.iterdir():

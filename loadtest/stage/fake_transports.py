@@ -8,7 +8,7 @@ from typing import Any
 
 _LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 _ID = b'"Id":'
-_LEAST = 5_000  # bytes from an entry's id to the next one: less than the load test's webhook has
+_LEAST = 5_000  # minimum number of bytes between the ids of two entries, because a webhook of the load test is longer
 
 
 class FakeTransport(asyncio.Transport):
@@ -42,14 +42,14 @@ class FakeTransport(asyncio.Transport):
 
 
 class Sender(FakeTransport):
-    """A connection of a sender. When the response to its webhook begins, it calls `answered` with its first bytes."""
+    """A sender's connection. Calls `answered` with the first bytes of each response, when the response begins."""
 
     def __init__(self, protocol: asyncio.Protocol, answered: "Callable[[Sender, bytes], None]") -> None:
         self._answered = answered
         super().__init__(protocol)
 
     def on_write(self, data: bytes) -> None:
-        if data.startswith(b"HTTP/1.1 "):  # otherwise, the body of a response whose head was written alone
+        if data.startswith(b"HTTP/1.1 "):  # otherwise, this is a body that was written after its head
             self._answered(self, data)
 
 
@@ -62,19 +62,19 @@ class FakeSqs:
         self.calls = self.messages = 0
 
     async def connect(self, factory: Callable[[], asyncio.Protocol], *_: Any, **__: Any) -> Any:
-        """Takes the place of an event loop's `create_connection`."""
+        """Replaces the event loop's `create_connection`."""
         connection = SqsConnection(factory(), self)
         return connection, connection.protocol
 
     def request(self, connection: "SqsConnection", head: bytes, body: bytes) -> None:
-        """Receives a complete request."""
+        """Handles a complete request."""
         if b"AmazonSQS.GetQueueUrl" in head:
             asyncio.get_running_loop().call_soon(connection.respond, b'{"QueueUrl":"%s"}' % self.queue_url.encode())
         else:
             self._calls.append((connection, body))
 
     def answer_oldest(self) -> None:
-        """Acknowledges all messages of the oldest call that waits, if any."""
+        """Acknowledges all messages of the oldest waiting call, if there is one."""
         if self._calls:
             connection, body = self._calls.popleft()
             ids = _ids(body)
@@ -85,9 +85,9 @@ class FakeSqs:
 
 
 def _ids(body: bytes) -> list[bytes]:
-    """Returns the ids of a call's entries, without parsing its JSON: the work would count as the service's."""
+    """Returns the ids of a call's entries. Does not parse the JSON, because this would count as the service's work."""
     ids = []
-    at = body.find(_ID)  # no other place has these bytes, because a message's quotes are escaped
+    at = body.find(_ID)  # only an entry has these bytes, because quotes inside a message are escaped
     while at >= 0:
         start = body.index(b'"', at + len(_ID)) + 1
         ids.append(body[start : body.index(b'"', start)])

@@ -1,10 +1,10 @@
-"""Each request in flight is an open file, both in vegeta and in the service."""
+"""Raises the limit of open files, because each request in flight is an open file in vegeta and in the service."""
 
 from app import open_files
 from app.errors import ConfigurationError
 from loadtest.record.shapes import Load
 
-BESIDES = 200  # logs, libraries, connections to the queue
+BESIDES = 200  # other open files: logs, libraries, connections to the queue
 
 
 def needed(load: Load) -> int:
@@ -16,7 +16,10 @@ def needed(load: Load) -> int:
 
 
 def raise_limit(load: Load) -> None:
-    """Raises the soft limit of this process and its children. Raises ConfigurationError if the hard one is too low."""
+    """Raises the soft limit of this process and its children.
+
+    Raises ConfigurationError if the hard limit is too low.
+    """
     wanted = needed(load)
     allowed = open_files.raise_limit(wanted)
     if allowed is not None and allowed < wanted:

@@ -1,4 +1,4 @@
-"""Whether an address belongs to this machine."""
+"""Checks whether an address belongs to this machine."""
 
 import socket
 from ipaddress import ip_address
@@ -6,13 +6,16 @@ from urllib.parse import urlsplit
 
 
 def is_here(url: str) -> bool:
-    """Returns True if every address of the host of `url` is one of this machine. Raises OSError for an unknown host."""
+    """Returns True if all addresses of the host in `url` belong to this machine. Raises OSError for an unknown host."""
     found = socket.getaddrinfo(urlsplit(url).hostname, None, type=socket.SOCK_STREAM)
     return all(_is_own(family, address[0]) for family, *_, address in found)
 
 
 def _is_own(family: socket.AddressFamily, address: str | int) -> bool:
-    """A socket can be bound to addresses of this machine only. Without IPv6, `::1` cannot be bound, either."""
+    """Returns True if a socket can be bound to the address, which is possible only for addresses of this machine.
+
+    Loopback addresses are always own addresses, even `::1` on a machine without IPv6, where it cannot be bound.
+    """
     if ip_address(address).is_loopback:
         return True
     with socket.socket(family, socket.SOCK_DGRAM) as one:

@@ -2,9 +2,9 @@
 
 python -m loadtest.stage.in_process SUBJECT WEBHOOKS    SUBJECT: a release, or asgi_noop
 
-The process is the subject's own, `python -m app web` or the floor, with the same variables. Replaced are only the
-server's main loop and what opens sockets. SQS answers one call at a time. So other calls are in flight meanwhile, and
-webhooks wait, as under load.
+The process runs the subject itself, `python -m app web` or the floor, with the same variables. Only the server's main
+loop and the functions that open sockets are replaced. The fake SQS answers one call at a time, so other calls are in
+flight meanwhile, and webhooks wait, as under load.
 """
 
 import asyncio
@@ -31,9 +31,9 @@ from loadtest.stage.fake_transports import FakeSqs, Sender
 from local.sample_events import default_file
 
 USERS = 64
-WARM = 300  # webhooks before the count: the interpreter specialises code, and the service fills its caches
-TURNS = 8  # iterations of the event loop from one answer of SQS to the next: enough for a webhook to join a batch
-PATIENCE = 1000  # answers of SQS, or chances for one, without a response to a sender
+WARM = 300  # webhooks before the count, so that the interpreter specialises code, and the service fills its caches
+TURNS = 8  # iterations of the event loop between two responses of SQS, enough for a webhook to join a batch
+PATIENCE = 1000  # the maximum number of attempts to let SQS respond, while no sender gets a response
 FLOOR = "asgi_noop"
 HEAD = (
     b"POST /webhooks/chargebee HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nUser-Agent: Go-http-client/1.1\r\n"
@@ -42,7 +42,7 @@ HEAD = (
 
 
 class Senders:
-    """A closed loop of USERS connections, each of which sends its next webhook when the last one has been answered."""
+    """A closed loop of USERS connections. Each connection sends its next webhook after the response to its last one."""
 
     def __init__(self, connect: Callable[[], asyncio.Protocol], sqs: FakeSqs, webhooks: int) -> None:
         self._sqs = sqs
@@ -59,7 +59,7 @@ class Senders:
         self._idle.append(sender)
 
     async def send(self, webhooks: int) -> None:
-        """Returns when `webhooks` or a few more have been answered. As many as before are then on their way."""
+        """Returns when `webhooks` or a few more have been answered. The number of webhooks in flight stays the same."""
         end = self.answered + webhooks
         while self.answered < end:
             while self._idle:
@@ -74,7 +74,7 @@ class Senders:
             sender.close()
 
     async def _answer(self) -> None:
-        """Lets SQS answer a call. Raises RuntimeError if a response is not 200, or if none comes."""
+        """Lets SQS answer a call. Raises RuntimeError if a sender's response is not 200, or if no sender gets one."""
         before = self.answered
         for _ in range(TURNS):
             await asyncio.sleep(0)
@@ -85,7 +85,7 @@ class Senders:
 
 
 def requests(number: int) -> list[bytes]:
-    """Returns HTTP requests with the load test's webhook, each with an event id of its own."""
+    """Returns HTTP requests with the load test's webhook. Each request has a different event id."""
     template = default_file().read_bytes()
     old = json.loads(template)["id"].encode()
     credentials = f"{os.environ['APP_BASIC_AUTH_USERNAME']}:{os.environ['APP_BASIC_AUTH_PASSWORD']}"
@@ -94,7 +94,7 @@ def requests(number: int) -> list[bytes]:
 
 
 def measure(subject: str, webhooks: int) -> None:
-    """Runs the subject, and prints the number of webhooks that were counted, and of their calls to SQS, as JSON."""
+    """Runs the subject. Prints the number of counted webhooks and the number of their calls to SQS, as JSON."""
     sqs = FakeSqs(os.environ["APP_SQS_QUEUE_URL"])
 
     async def count(connect: Callable[[], asyncio.Protocol]) -> None:
@@ -102,7 +102,7 @@ def measure(subject: str, webhooks: int) -> None:
         await senders.send(WARM)
         answered, calls = senders.answered, sqs.calls
         gc.collect()
-        gc.disable()  # otherwise a collection could fall into one count and not into another one
+        gc.disable()  # so that a garbage collection is not in some counts only
         with counting():
             await senders.send(webhooks)
         print(json.dumps({"webhooks": senders.answered - answered, "calls": sqs.calls - calls}))
@@ -110,10 +110,10 @@ def measure(subject: str, webhooks: int) -> None:
         assert subject == FLOOR or sqs.messages == senders.answered
 
     async def serve_until_drained(_: Server, connect: Callable[[], Connection], limits: ConnectionLimits) -> None:
-        limits.close()  # on a slower machine, more of its sweeps would fall into the count
+        limits.close()  # because its periodic sweeps would make counts depend on the machine's speed
         await count(connect)
 
-    async def main_loop(server: Any) -> None:  # of the floor
+    async def main_loop(server: Any) -> None:  # replaces uvicorn's, for the floor
         state, app_state = server.server_state, server.lifespan.state
         protocol = server.config.http_protocol_class
         await count(partial(protocol, config=server.config, server_state=state, app_state=app_state))

@@ -1,4 +1,4 @@
-"""The peers as subjects: see `loadtest.peers`."""
+"""Provides the peers as subjects of attacks: see `loadtest.peers`."""
 
 import shutil
 import subprocess
@@ -31,17 +31,17 @@ class _Language(NamedTuple):
 
 
 def floor() -> AttackSubject:
-    """uvicorn alone, which only reads the body and responds."""
+    """Returns the floor: uvicorn alone, which only reads the body and responds."""
     return AttackSubject(FLOOR, [sys.executable, "-m", "loadtest.peers.asgi_noop"], enqueues=False)
 
 
 def do_nothing(**flags: str) -> AttackSubject:
-    """A FastAPI service that does nothing in a thread, with `flags`."""
+    """Returns a FastAPI service with `flags` whose `def` handler does nothing."""
     return AttackSubject("do_nothing", [sys.executable, "-m", "loadtest.peers.do_nothing"], flags, enqueues=False)
 
 
 def peers(wanted: Callable[[str], bool] = lambda name: True) -> list[AttackSubject]:
-    """Returns the floor and the peers, as far as they are wanted and the tools to build them are there.
+    """Returns the `wanted` ones of the floor and the peers, without peers whose build tools are not installed.
 
     Raises CalledProcessError if a peer cannot be built.
     """
@@ -69,7 +69,7 @@ def _build_go(go: str) -> None:
 
 
 def _build_node(npm: str) -> None:
-    """Installs what package-lock.json names, unless it is there."""
+    """Installs the packages of package-lock.json, unless they are already installed."""
     installed = NODE / "node_modules" / ".package-lock.json"
     if not installed.exists() or installed.stat().st_mtime < (NODE / "package-lock.json").stat().st_mtime:
         subprocess.run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=NODE, check=True)

@@ -1,4 +1,4 @@
-"""A queue process: the embedded AWS or the stand-in. Each can be killed and started again on its port."""
+"""The processes that serve queues: the embedded AWS, or the stand-in. Each can be killed and restarted on its port."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -40,7 +40,7 @@ class Embedded:
     def __init__(self, tls: Certificates | None = None) -> None:
         self._tls = tls
         self._running: AbstractContextManager[EmbeddedAws] | None = None
-        self._port = free_port()  # no outgoing connection takes it between `kill` and `start`: see `local.ports`
+        self._port = free_port()  # outgoing connections do not use such a port after `kill`: see `local.ports`
 
     def start(self) -> None:
         self._running = embedded_aws.start(self._port, tls=self._tls)
@@ -59,18 +59,18 @@ class Embedded:
 
 
 def client(endpoint: str, ca: Path | None = None) -> "SQSClient":
-    """Returns a boto3 client for a local queue process, with region and credentials of its own; it trusts `ca`."""
+    """Returns a boto3 client for a local queue process, with fixed region and credentials. The client trusts `ca`."""
     return boto3.client(
         "sqs",
         endpoint_url=endpoint,
         verify=str(ca) if ca else None,
         region_name=embedded_aws.REGION,
         aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106  # the stand-in checks it, emulators accept any
+        aws_secret_access_key="local",  # noqa: S106  # the stand-in checks this key, and emulators accept any
         config=Config(retries={"total_max_attempts": 1}, max_pool_connections=16),
     )
 
 
 def client_elsewhere(endpoint: str | None) -> "SQSClient":
-    """boto3 for an existing queue: at `endpoint`, or on AWS with the user's credentials."""
+    """Returns a boto3 client for an existing queue: at `endpoint` or, if None, on AWS with the user's credentials."""
     return boto3.client("sqs") if endpoint is None else client(endpoint)

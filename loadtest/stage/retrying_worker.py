@@ -1,6 +1,6 @@
-"""`python -m loadtest.stage.retrying_worker SECONDS`: `python -m app worker`, whose first retry comes within SECONDS.
+"""Runs `python -m app worker` with a first retry within SECONDS: `python -m loadtest.stage.retrying_worker SECONDS`.
 
-An audit of a hundred events would otherwise wait for minutes for the retries of a few.
+With the usual delay, an audit of a hundred events would wait minutes for a few retries.
 """
 
 import sys
