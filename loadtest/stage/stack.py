@@ -1,4 +1,4 @@
-"""The queue of a service under attack: a queue process behind toxiproxy, outside the service's budget."""
+"""Runs the queue of a service under attack: a queue process behind toxiproxy, outside of the service's budget."""
 
 import subprocess
 import uuid
@@ -18,15 +18,15 @@ from local.tls import Certificates, certificates
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
-# The share of botocore's CAs in the bundle. Loading all of them takes 25 ms under OpenSSL 3.0 and took 4.6 ms under
-# 1.1.1, which the published image is assumed to have had: `python -m loadtest ca-bundle` measures it here.
+# The share of botocore's CAs in the bundle. Loading all CAs takes 25 ms under OpenSSL 3.0, and took 4.6 ms under 1.1.1,
+# which the published image presumably had. `python -m loadtest ca-bundle` measures the time on this machine.
 BUNDLES = {"full": 1.0, "openssl-1.1": 4.6 / 25}
 USER = PASSWORD = "demo"  # noqa: S105  # as in a local run
 
 
 @dataclass(frozen=True)
 class Stack:
-    """A running queue. `proxy` adds the latency and other faults, `sqs` is a client without them."""
+    """A running queue. `proxy` adds the latency and other faults. The client `sqs` does not use the proxy."""
 
     process: QueueProcess
     toxics: list[Toxic]
@@ -36,25 +36,25 @@ class Stack:
 
     @property
     def far(self) -> str:
-        """The endpoint with the added latency."""
+        """Returns the endpoint with the added latency."""
         return self.proxy.url
 
     @property
     def queue(self) -> str:
-        """Returns the queue's name as results contain it."""
+        """Returns the queue's name for the results."""
         return f"{self.process.name}, TLS" if self.tls else self.process.name
 
     def new_queue(self) -> str:
-        """Creates an empty queue; its URL at the client's endpoint, without the latency."""
+        """Creates an empty queue. Returns its URL at the endpoint without the latency."""
         return self.sqs.create_queue(QueueName=f"attack-{uuid.uuid4().hex}")["QueueUrl"]
 
     def environment(self, queue_url: str) -> dict[str, str]:
-        """Variables with which a service uses that queue with the latency."""
+        """Returns the variables for a service that uses this queue, with the latency."""
         return variables(self.far, self.tls, queue_url)
 
 
 def variables(endpoint: str, tls: Certificates | None, queue_url: str) -> dict[str, str]:
-    """Variables with which a service uses the queue of that URL at `endpoint`."""
+    """Returns the variables for a service that uses the queue of `queue_url`, but at `endpoint`."""
     aws = EmbeddedAws(0, endpoint, tls.bundle if tls else None).environment()
     return settled(aws) | {"APP_SQS_QUEUE_URL": f"{endpoint}/{queue_url.split('/', 3)[3]}"}
 
@@ -71,9 +71,9 @@ def settled(aws: dict[str, str]) -> dict[str, str]:
 
 
 class Far(Protocol):
-    """The queue or the table of a service under attack, at some distance from the service.
+    """The queue or the table of a service under attack, behind toxiproxy, which simulates the distance.
 
-    `process` answers the service's calls. `toxics` are toxiproxy's faults between the two.
+    `process`: answers the service's calls. `toxics`: toxiproxy's faults between the service and the process.
     """
 
     @property
@@ -104,9 +104,9 @@ def choose(wanted: str, tls: Certificates | None) -> QueueProcess:
 
 @contextmanager
 def open_stack(wanted: str, toxics: list[Toxic], *, plain: bool = False, bundle: str = "full") -> Iterator[Stack]:
-    """Starts queue and toxiproxy on free ports, and kills them at the end. `plain`: without TLS.
+    """Starts the queue and toxiproxy on free ports, and kills them at the end. `plain`: without TLS.
 
-    `bundle`: what clients load to trust the queue, one of BUNDLES.
+    `bundle`: the CA bundle that clients load, one of BUNDLES.
     """
     with nullcontext() if plain else certificates(BUNDLES[bundle]) as tls:
         process = choose(wanted, tls)

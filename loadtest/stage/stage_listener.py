@@ -1,4 +1,4 @@
-"""The processes of a service that was started elsewhere, and how much CPU the busiest of them uses."""
+"""Finds the processes of a service that was started elsewhere, and the CPU that the busiest process uses."""
 
 import time
 from contextlib import suppress
@@ -10,16 +10,16 @@ import psutil
 from loadtest.stage.tree import tree
 
 _PORTS = {"http": 80, "https": 443}
-# Docker's process that passes connections on to a container: its CPU is not that of the service.
+# Docker's process that forwards connections to a container. It is not a process of the service.
 _PASSES_ON = "docker-proxy"
-# Of all cores, in percent. Above this, a process often waits for a core, and a low CPU usage means nothing.
+# Percent of all cores. Above this, a process often waits for a core, so its low CPU use does not mean that it is idle.
 _MACHINE_FULL = 95
 
 
 class Listener:
-    """Measures, inside the context, the processes of this machine that listen on the port of `url`.
+    """A context that measures the processes of this machine that listen on the port of `url`, and their descendants.
 
-    `busiest` is the CPU of the busiest of them and of their descendants, in cores; None if none can be seen.
+    `busiest`: the CPU of the busiest of these processes, in cores, or None if no such process is visible.
     """
 
     busiest: float | None = None
@@ -30,7 +30,7 @@ class Listener:
 
     def __enter__(self) -> Self:
         self._began, self._before = time.monotonic(), self._cpu()
-        psutil.cpu_percent()  # measures from now on
+        psutil.cpu_percent()  # the next call measures from here
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -40,7 +40,7 @@ class Listener:
         self.busiest = max(spent) / seconds if spent else None
 
     def doubts(self) -> list[str]:
-        """Returns the reason to doubt that a service which uses little CPU needs no more."""
+        """Returns a reason to doubt `busiest` if the machine is full: the service may need more CPU than it gets."""
         if self._machine < _MACHINE_FULL:
             return []
         return [f"the cores of this machine were busy for {self._machine:.0f} % of the time: a process waits for one"]

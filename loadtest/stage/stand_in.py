@@ -1,4 +1,4 @@
-"""The stand-in for SQS in Go, which does not bound a load test: see loadtest/sqs/main.go."""
+"""Runs the stand-in for SQS in Go, which is fast enough not to limit a load test: see loadtest/sqs/main.go."""
 
 import json
 import ssl
@@ -18,11 +18,14 @@ BINARY = SOURCES / "bin" / "sqs"
 
 
 def launch(tls: Certificates | None, port: int, *options: str) -> "tuple[subprocess.Popen[bytes], str]":
-    """Returns the binary as a process that ends with this one, and its endpoint. Raises like `StandIn.start`."""
+    """Starts the binary. Returns its process, which ends when this process ends, and its endpoint.
+
+    Raises the errors of `StandIn.start`.
+    """
     command = [str(BINARY), "-exit-with-stdin", f"-port={port}", *options]
     if tls is not None:
         command += [f"-cert={tls.certificate}", f"-key={tls.key}"]
-    # A session of its own: Ctrl-C in the terminal must not end the queue, which the service still needs.
+    # In a new session, because Ctrl-C in the terminal must not end the queue, which the service still needs.
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
     assert process.stdout is not None
     try:
@@ -60,7 +63,7 @@ class StandIn:
     def __init__(self, *, bodies: bool = True, tls: Certificates | None = None) -> None:
         self._bodies, self._tls = bodies, tls
         self._process: subprocess.Popen[bytes] | None = None
-        self._port = free_port()  # no outgoing connection takes it between `kill` and `start`: see `local.ports`
+        self._port = free_port()  # outgoing connections do not use such a port after `kill`: see `local.ports`
 
     def start(self) -> None:
         """Starts the process, and returns when it listens.
@@ -92,7 +95,7 @@ class StandIn:
         return answer
 
     def _ask(self, method: str, path: str, data: bytes | None = None) -> Any:
-        request = urllib.request.Request(f"{self.endpoint}/_stand-in/{path}", data, method=method)  # noqa: S310  # ours
+        request = urllib.request.Request(f"{self.endpoint}/_stand-in/{path}", data, method=method)  # noqa: S310  # the URL is ours
         with self._opener().open(request, timeout=60) as answer:
             return json.load(answer)
 

@@ -22,11 +22,11 @@ from local.ports import free_port
 from local.readiness import wait_until_ready
 from profiles import instruments
 
-START_SECONDS = 90  # on a quarter of a core a start takes several seconds, on a busy machine more
+START_SECONDS = 90  # a start on a quarter of a core takes several seconds, and more on a busy machine
 STOP_SECONDS = 5
 
-# The APP_ variables of an attack's environment that are passed to the service: how it runs. Queue, address and
-# credentials are the stack's; secrets would get into results that are committed.
+# The APP_ variables that an attack passes on to the service: settings of how it runs. The stack sets queue, address and
+# credentials. Secrets are not passed on, because results, which are committed, contain these variables.
 INHERITED = tuple(
     f"APP_{name}"
     for name in (
@@ -38,7 +38,8 @@ INHERITED = tuple(
 )
 
 
-# The defaults of a deployment; the published pod had no bound on webhooks in flight, on connections, or on waiting.
+# BOUNDS are the defaults of a deployment. UNBOUNDED is like the published pod: no bound on webhooks in flight, on
+# connections, or on waiting.
 BOUNDS = {"APP_MAX_IN_FLIGHT": "4096", "APP_MAX_CONNECTIONS": "8192", "APP_MAX_WAIT": "5"}
 UNBOUNDED = {"APP_MAX_IN_FLIGHT": "10000", "APP_MAX_CONNECTIONS": "0", "APP_MAX_WAIT": "0"}
 
@@ -50,10 +51,10 @@ QUEUEING = tuple(release for release in Release if release.enqueues)
 
 @dataclass(frozen=True)
 class AttackSubject:
-    """`command` serves on the port in the variable `port`, with `flags` and the stack's variables.
+    """A process to attack. `command` serves on the port in the variable `port`, with `flags` and the stack's variables.
 
-    It is ready once a GET of `ready` answers 200. `enqueues`: its 200s are audited. `core`: the only one that it may
-    use from its start on. `folder`: the working directory, from which Python imports the service.
+    `ready`: the path whose 200 means that the subject is ready. `enqueues`: the subject's 200s are audited. `core`: the
+    only core that the subject may use. `folder`: the working directory, from which Python imports the service.
     """
 
     name: str
@@ -68,7 +69,7 @@ class AttackSubject:
 
 
 class Running(NamedTuple):
-    """A subject that is ready. `ready_s`: seconds from its start. `pid`: of the service, or of what encloses it."""
+    """A subject that is ready. `ready_s`: seconds since its start. `pid`: of the service, or of Docker's command."""
 
     url: str
     pid: int
@@ -76,9 +77,9 @@ class Running(NamedTuple):
 
 
 def release(release: Release, name: str | None = None, **flags: str) -> AttackSubject:
-    """The service itself, with the inherited flags of this environment; `flags` take precedence.
+    """Returns a release with the inherited variables of this environment. `flags` take precedence.
 
-    With a flag of `profiles.instruments`, it has the instrument.
+    If `flags` choose an instrument of `profiles.instruments`, the release runs with the instrument.
     """
     inherited = {name: os.environ[name] for name in INHERITED if os.environ.get(name)}
     command = INSTRUMENTED if instruments.chosen(flags) else WEB
@@ -86,7 +87,7 @@ def release(release: Release, name: str | None = None, **flags: str) -> AttackSu
 
 
 def by_uvicorn(of: Release, name: str, **flags: str) -> AttackSubject:
-    """The release by uvicorn's own command, which reads its options from variables UVICORN_…. It has no drain."""
+    """Returns a release that uvicorn's own command runs, without a drain. Its options are the variables UVICORN_…."""
     command = [sys.executable, "-m", "uvicorn", "--factory", "profiles.instruments.wrapped:create_app"]
     flags = {"UVICORN_ACCESS_LOG": "0"} | flags
     return replace(release(of, name, **flags), command=command, port="UVICORN_PORT")
@@ -98,29 +99,29 @@ def used() -> list[str]:
 
 
 def print_inherited() -> None:
-    """Prints which APP_ variables of this environment are passed to a release and which are not, if there are any."""
+    """Prints which APP_ variables of this environment a release inherits, and which it does not, if there are any."""
     print_variables(used(), sorted(name for name in os.environ if name.startswith("APP_") and name not in INHERITED))
 
 
 def print_variables(used: list[str], ignored: list[str]) -> None:
-    """One line on standard error; only the names of ignored variables, as the values may be secret."""
+    """Prints a line on standard error. Prints no values of ignored variables, because the values may be secret."""
     parts = [f"{what}: {', '.join(names)}" for what, names in (("used", used), ("ignored", ignored)) if names]
     if parts:
         print(f"APP_ variables {'; '.join(parts)}", file=sys.stderr)
 
 
 def surroundings() -> dict[str, str]:
-    """The variables of this environment that any process under measurement gets, beside those of its stack.
+    """Returns the variables of this environment that every process under measurement gets.
 
-    PYTHONDONTWRITEBYTECODE, which many images set, is left out. A start would compile each module again, but the
-    service's own image contains the bytecode.
+    Leaves out PYTHONDONTWRITEBYTECODE, which many images set: each start would compile all modules again, but the
+    deployed image contains the bytecode.
     """
     left_out = ("APP_", "AWS_", "PYTHONDONTWRITEBYTECODE")
     return {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
 
 
 def environment(subject: AttackSubject, stack: dict[str, str], port: int) -> dict[str, str]:
-    """The variables of `subject`: its flags; the stack's variables take precedence."""
+    """Returns the variables of `subject`: its flags and the stack's variables, which take precedence."""
     ours = UNBOUNDED | subject.flags | stack | {subject.port: str(port)}
     return ours if subject.release is None else ours | {"APP_RELEASE": subject.release}
 
@@ -152,7 +153,7 @@ def start(
             cwd=subject.folder,
             stdout=output,
             stderr=output,
-            start_new_session=True,  # Ctrl-C in the terminal ends the attack, which stops it
+            start_new_session=True,  # Ctrl-C in the terminal ends only the attack, which then stops the subject
         )
     try:
         _wait(url + subject.ready, process, log)
@@ -167,7 +168,7 @@ def start(
 
 
 def _answers(url: str) -> bool:
-    """Returns True if `url` answers 200. Raises OSError or HTTPException if there is no answer."""
+    """Returns True if a GET of `url` gets a 200. Raises OSError or HTTPException without a response."""
     parts = urlsplit(url)
     with closing(http.client.HTTPConnection(parts.netloc, timeout=5)) as connection:
         connection.request("GET", parts.path)

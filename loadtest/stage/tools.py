@@ -1,4 +1,4 @@
-"""Go, and the load generator and the proxy, which are Go programs: from PATH, or built once in loadtest/tools/bin."""
+"""Finds Go, and the two Go programs vegeta and toxiproxy-server: on PATH, or built once in loadtest/tools/bin."""
 
 import os
 import shutil
@@ -31,8 +31,8 @@ def provide(*tools: str) -> None:
 def go() -> str | None:
     """Returns the command that runs Go, or None if there is none.
 
-    In a checkout, this is `.ci/go`, which installs Go unless the one on PATH is new enough. The load test's image
-    contains no `.ci`.
+    In a checkout, this is `.ci/go`, which installs Go unless a new enough Go is on PATH. The load test's image does not
+    contain `.ci`.
     """
     command = str(_GO) if _GO.exists() else "go"
     try:

@@ -1,4 +1,4 @@
-"""toxiproxy in front of a queue: latency and other faults of a network."""
+"""Runs toxiproxy in front of a queue: it adds latency and other network faults."""
 
 import http.client
 import json
@@ -11,19 +11,19 @@ from urllib.parse import urlsplit
 from local.ports import START_SECONDS, free_port
 from local.readiness import is_listening, wait_until_ready
 
-# No other process looks for a port here: while a proxy is disabled, its port is free, and must be so afterwards.
+# Only proxies get ports of this range, because no other process may take the port of a proxy that is disabled.
 PORTS = range(12_000, 20_000)
 
 Toxic = tuple[str, dict[str, float]]
 
 
 def latency(seconds: float, jitter: float = 0) -> Toxic:
-    """Delays every response by `seconds` ± `jitter`."""
+    """Returns a toxic that delays every response by `seconds` ± `jitter`."""
     return "latency", {"latency": round(seconds * 1000), "jitter": round(jitter * 1000)}
 
 
 class Proxy(NamedTuple):
-    """A running proxy. `url`: its own address; `api`: the port of toxiproxy's API."""
+    """A running proxy. `url`: the proxy's address. `api`: the port of toxiproxy's API."""
 
     url: str
     api: int
@@ -48,13 +48,13 @@ class Proxy(NamedTuple):
 def proxy(upstream: str, toxics: list[Toxic]) -> Iterator[Proxy]:
     """Runs a proxy for `upstream` (scheme://host:port) inside the context, with `toxics` on the upstream's responses.
 
-    The proxy forwards TCP: the TLS is the upstream's, and handshakes have the latency, too. Raises ValueError for a
-    toxic that toxiproxy rejects, and ChildProcessError or TimeoutError if toxiproxy does not start.
+    The proxy forwards TCP, so the upstream terminates TLS, and handshakes have the latency, too. Raises ValueError for
+    a toxic that toxiproxy rejects, and ChildProcessError or TimeoutError if toxiproxy does not start.
     """
     api, port = free_port(), free_port(PORTS)
     parts = urlsplit(upstream)
     command = ["toxiproxy-server", "-host", "127.0.0.1", "-port", str(api)]
-    # A session of its own: Ctrl-C in the terminal must not end the proxy before the service has drained.
+    # In a new session, because Ctrl-C in the terminal must not end the proxy before the service has drained.
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         wait_until_ready(process, lambda: is_listening(api), START_SECONDS)

@@ -1,4 +1,4 @@
-"""A process and its descendants."""
+"""Lists a process and its descendants."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -7,7 +7,7 @@ import psutil
 
 
 def tree(pid: int) -> Iterator[psutil.Process]:
-    """The process first; nothing of those that have ended."""
+    """Yields the process and then its descendants. Leaves out processes that have ended."""
     with suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         yield process
