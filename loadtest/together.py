@@ -1,4 +1,4 @@
-"""Attacks two subjects at the same time, each on one core, between which they change."""
+"""Attacks two subjects at the same time, each on one core. The subjects exchange their cores ten times a second."""
 
 import os
 import shutil
@@ -14,19 +14,19 @@ from loadtest.record.shapes import Measurement
 from loadtest.stage import cores
 from loadtest.stage.subject import START_SECONDS, AttackSubject, Running
 
-# Starts a subject, writes its raw results to a folder, and calls the function right before the attack.
+# A function that attacks a subject, writes raw results to the folder, and calls its third argument before the attack.
 Attack = Callable[[AttackSubject, Path, Callable[[Running], object]], Measurement]
 POLL_SECONDS = 0.1
 
 
 def two_cores() -> tuple[int, int]:
-    """Returns the first two cores that this process may use; if there is only one, that one twice."""
+    """Returns the first two cores that this process may use. If there is only one core, returns it twice."""
     allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0, 1]
     return allowed[0], allowed[1 % len(allowed)]
 
 
 def cores_of(repeat: int) -> tuple[int, int]:
-    """Returns the core of each subject, which are exchanged in every second round."""
+    """Returns the first core of each subject. In every second round, the two cores are exchanged."""
     first, second = two_cores()
     return (first, second) if repeat % 2 == 0 else (second, first)
 
@@ -46,7 +46,7 @@ def together(attack: Attack, pair: list[AttackSubject], raw: Path) -> list[Measu
         try:
             return attack(who, raw / who.name, begin)
         except BaseException:
-            begun.abort()  # or the other one would wait for this one
+            begun.abort()  # otherwise, the other attack would wait for this one
             raise
         finally:
             ended.set()
@@ -54,7 +54,7 @@ def together(attack: Attack, pair: list[AttackSubject], raw: Path) -> list[Measu
     with ThreadPoolExecutor(len(pair)) as both:
         played = [both.submit(play, who) for who in pair]
         try:
-            with suppress(BrokenBarrierError):  # then one of them has failed
+            with suppress(BrokenBarrierError):  # one of the attacks has failed
                 begun.wait()
                 cores.swap(list(pids.values()), two_cores(), ended)
             return _measured(played)
@@ -65,9 +65,10 @@ def together(attack: Attack, pair: list[AttackSubject], raw: Path) -> list[Measu
 
 
 def _measured(played: "list[Future[Measurement]]") -> list[Measurement]:
-    """Returns what both attacks measured. Raises the error of one that failed, not of one that only waited for it.
+    """Returns the measurements of both attacks. If an attack has failed, raises its error.
 
-    Raises TimeoutError if one subject was ready more than START_SECONDS before the other one.
+    An attack that only waited for the failed attack has an error, too, which is not raised. Raises TimeoutError if one
+    subject was ready more than START_SECONDS before the other subject.
     """
     wait(played)
     errors = [error for one in played if (error := one.exception()) is not None]
@@ -80,7 +81,7 @@ def _measured(played: "list[Future[Measurement]]") -> list[Measurement]:
 
 
 def _end(played: "list[Future[Measurement]]") -> None:
-    """Ends attacks that still run (after Ctrl-C) by killing vegeta, and returns when both subjects have stopped."""
+    """Kills vegeta if an attack still runs, for example after Ctrl-C. Returns when both subjects have stopped."""
     while wait(played, POLL_SECONDS).not_done:
         for child in psutil.Process().children():
             with suppress(psutil.Error):

@@ -1,7 +1,8 @@
-"""CPU for each event that a worker bills, and events a second, on a hard quarter of a core.
+"""Measures a worker on a hard quarter of a core: CPU for each event, and events a second.
 
-The queue is full before the worker starts. Queue and table are the embedded AWS, over TLS; Chargebee is the stand-in,
-without errors and without a limit that is felt. Writes worker.json to loadtest/results/<date>-<commit>.
+All events are in the queue before the worker starts. Queue and table are in the embedded AWS, over TLS. Chargebee's
+stand-in has no errors, and a limit that the worker never reaches. Writes worker.json to
+loadtest/results/<date>-<commit>.
 """
 
 import tempfile
@@ -52,7 +53,7 @@ def bench(events: int, repeats: int) -> WorkerBench:
 
     Raises TimeoutError if the worker closes no invoice for STANDSTILL_SECONDS, and ChildProcessError if it ends.
     """
-    where = meta.environment()  # at the start, because the next commit may follow during the run
+    where = meta.environment()  # at the start, because somebody may commit during the run
     runs, doubts = [], set()
     with progress.count("worker", events * repeats) as shown, tempfile.TemporaryDirectory() as folder:
         for repeat in range(repeats):
@@ -80,7 +81,7 @@ def _add(shown: progress.Count, before: int, closed: int) -> None:
 
 
 def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> WorkerRun:
-    """Runs one worker from a full queue to an empty one, and returns its figures."""
+    """Runs one worker until it has emptied a full queue, and returns its figures."""
     planned = deliveries(events, RULES.seed, PLAIN)
     with open_worker_stack(RULES) as stage:
         stage.seed(planned.events, planned.billables)
@@ -91,7 +92,7 @@ def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> Worke
                 _wait(stage, invoices, shown, lambda: require_running(worker, log))
 
             closed(events // 10)
-            # As late as this, because Docker needs some time to put the worker into a control group.
+            # Not earlier, because Docker needs some time to put the worker into a control group.
             budget.attach(worker.pid)
             first, cpu, began = stage.closed(), budget.cpu_seconds(), time.monotonic()
             closed(events - events // 10)
@@ -109,7 +110,7 @@ def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> Worke
 
 
 def _wait(stage: WorkerStack, invoices: int, shown: progress.Count, check: Callable[[], None]) -> None:
-    """Waits until `invoices` invoices are closed; calls `check` meanwhile."""
+    """Waits until `invoices` invoices are closed, and calls `check` repeatedly while it waits."""
     closed, changed = -1, time.monotonic()
     while closed < invoices:
         check()

@@ -1,4 +1,4 @@
-"""Tries whether a subject starts at all, before a measurement of minutes."""
+"""Tests that a subject can start, before a measurement that takes minutes."""
 
 import tempfile
 from pathlib import Path
@@ -14,9 +14,9 @@ NOWHERE = "http://127.0.0.1:9"  # nothing listens on the port of `discard`
 
 
 def start(what: AttackSubject) -> None:
-    """Starts `what` with a queue that cannot be reached, and stops it. Raises ConfigurationError if it does not start.
+    """Starts `what` with an unreachable queue, and stops it. Raises ConfigurationError if it does not start.
 
-    Python also compiles the modules of a new worktree now, instead of on a quarter of a core.
+    This also lets Python compile the modules of a new worktree now, and not later on a quarter of a core.
     """
     nowhere = variables(NOWHERE, None, f"{NOWHERE}/0/queue")
     with tempfile.TemporaryDirectory() as folder:

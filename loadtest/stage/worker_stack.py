@@ -1,4 +1,4 @@
-"""Runs what workers need: queues and a table in the embedded AWS, and the stand-in for Chargebee's API."""
+"""Runs the services that workers use: queues and a table in the embedded AWS, and the stand-in for Chargebee's API."""
 
 import json
 import os
@@ -30,12 +30,12 @@ SENDERS = 4
 
 @dataclass(frozen=True)
 class Rules:
-    """The limits of Chargebee's stand-in, and how long it keeps things.
+    """The limits and the times of Chargebee's stand-in and the workers.
 
-    `rate`: calls a minute; `errors`: share of calls.
-    `rests`: every so many-th call gets a 429 with a random Retry-After, seldom an absurd one; 0: none.
+    `rate`: calls a minute. `errors`: the share of calls that fail. `rests`: every `rests`-th call gets a 429 with a
+    random Retry-After, which is sometimes absurd; 0 for no such call.
 
-    Idempotency keys have to outlive twice the lease and the longest call; here they do so by a second.
+    Idempotency keys must live longer than twice the lease plus the longest call. Here, they live one second longer.
     """
 
     rate: int
@@ -56,7 +56,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class WorkerStack:
-    """Running stand-ins; `run` has their addresses."""
+    """The running stand-ins. `run`: their addresses."""
 
     run: LocalRun
     aws: EmbeddedAws
@@ -64,7 +64,7 @@ class WorkerStack:
     rules: Rules
 
     def environment(self) -> dict[str, str]:
-        """Variables of a worker."""
+        """Returns the variables of a worker."""
         rules = self.rules
         return self.aws.environment() | {
             "APP_SQS_QUEUE_URL": self.run.queue_url,
@@ -82,7 +82,7 @@ class WorkerStack:
         }
 
     def seed(self, events: list[dict[str, Any]], items: list[SeededBillable]) -> None:
-        """Puts the invoices of `events` at Chargebee, and the billable events into the table."""
+        """Puts the invoices of `events` into Chargebee's stand-in, and `items` into the table."""
         seeding.register(self.run, events)
         seeding.write(self.run, items)
 
@@ -100,9 +100,9 @@ class WorkerStack:
             raise RuntimeError(f"SQS did not take {len(failed)} messages: {failed[0]}")
 
     def waiting(self) -> int:
-        """Messages in the queue, hidden and delayed ones included."""
+        """Returns the number of messages in the queue, including hidden and delayed messages."""
         names = [f"ApproximateNumberOfMessages{suffix}" for suffix in ("", "NotVisible", "Delayed")]
-        answer = self.sqs.get_queue_attributes(QueueUrl=self.run.queue_url, AttributeNames=names)  # type: ignore[arg-type]  # names of it
+        answer = self.sqs.get_queue_attributes(QueueUrl=self.run.queue_url, AttributeNames=names)  # type: ignore[arg-type]  # the names are valid
         return sum(map(int, answer["Attributes"].values()))
 
     def dead_letters(self) -> list[Seen]:
@@ -119,7 +119,7 @@ class WorkerStack:
         return found
 
     def invoices(self) -> list[dict[str, Any]]:
-        """Returns the summaries of Chargebee's invoices: see `local.chargebee.control`."""
+        """Returns summaries of all invoices at Chargebee's stand-in: see `local.chargebee.control`."""
         return money_audit.invoices(self.run.chargebee)
 
     def closed(self) -> int:
@@ -127,14 +127,14 @@ class WorkerStack:
         return sum(invoice["closed_at"] is not None for invoice in self.invoices())
 
     def audit(self) -> dict[str, Any]:
-        """See `local.chargebee.control`."""
+        """Returns the audit of Chargebee's stand-in: see `local.chargebee.control`."""
         found: dict[str, Any] = json.loads(ask(self.run.chargebee, "/_/audit"))
         return found
 
 
 @contextmanager
 def open_worker_stack(rules: Rules) -> Iterator[WorkerStack]:
-    """Starts the stand-ins, AWS's over TLS, and ends them."""
+    """Starts the stand-ins, and ends them at the end of the context. The embedded AWS uses TLS."""
     behaviour: dict[str, Any] = {
         "rate": rules.rate,
         "errors": rules.errors,

@@ -1,4 +1,4 @@
-"""A worker as a process, within a budget."""
+"""Runs a worker as a process, within a budget."""
 
 import subprocess
 import sys
@@ -15,15 +15,15 @@ STOP_SECONDS = 60
 
 
 def environment(stack: dict[str, str]) -> dict[str, str]:
-    """Returns what any process under measurement gets of this environment, and the variables in `stack`."""
+    """Returns `subject.surroundings()`, with the variables in `stack` added."""
     return surroundings() | stack
 
 
 @contextmanager
 def started(stack: dict[str, str], budget: Budget, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """Runs a worker inside the context; appends its output to `log`.
+    """Runs a worker inside the context. Appends the worker's output to `log`.
 
-    The caller attaches `budget` when the worker works.
+    The caller must attach `budget` when the worker works.
     """
     with log.open("ab") as output:
         process = subprocess.Popen(
