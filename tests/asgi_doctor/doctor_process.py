@@ -1,4 +1,4 @@
-"""A running `python -m asgi_doctor`, for tests."""
+"""Runs `python -m asgi_doctor` as a process, for tests."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ PATIENCE = 60
 
 
 class DoctorProcess:
-    """A running doctor; `line` waits for its output."""
+    """A running doctor. `line` waits for its output."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
@@ -45,7 +45,7 @@ def command(*arguments: str, module: tuple[str, ...] = ("asgi_doctor",)) -> list
 
 
 def environment() -> dict[str, str]:
-    """Returns an environment in which Python finds the doctor from the shop's directory, outside of this project."""
+    """Returns an environment in which Python finds the doctor although the shop's folder is outside of this project."""
     return clean_environment() | {"PYTHONPATH": str(ROOT)}
 
 

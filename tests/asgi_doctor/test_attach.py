@@ -17,8 +17,8 @@ from asgi_doctor.errors import DoctorError
 from asgi_doctor.finding import Finding
 from tests.asgi_doctor.doctor_process import PATIENCE, command, environment
 
-# A shop that is busy with one request for ever. Before Python 3.14, a signal runs the script as `sys.remote_exec` does.
-# `state` is what the doctor could leave in the process.
+# A shop that handles the same request until the file `stop` exists. Before Python 3.14, SIGUSR1 makes it run the
+# script, as `sys.remote_exec` does. `state` returns everything that the doctor could leave behind in the process.
 SHOP = """
     import asyncio, ctypes, gc, linecache, os, signal, sys, threading, time
 
@@ -64,7 +64,7 @@ def _running(folder: Path, *arguments: str) -> Iterator["subprocess.Popen[str]"]
 
 
 def _attach(folder: Path, pid: int, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Finding], list[str]]:
-    """Attaches for two seconds. Before Python 3.14, tells the process in a file which script it is to run."""
+    """Attaches for two seconds. Before Python 3.14, writes the script's path to a file that the process reads."""
 
     def remote_exec(pid: int, script: str) -> None:
         (folder / "script").write_text(script, encoding="utf-8")
@@ -78,8 +78,8 @@ def _attach(folder: Path, pid: int, monkeypatch: pytest.MonkeyPatch) -> tuple[li
 
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
 def test_a_process_that_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loop: str) -> None:
-    """The doctor finds line and route; afterwards, the process has no thread, module or open file of the doctor."""
-    monkeypatch.setenv("TMPDIR", "/nowhere")  # as in a container without a writable /tmp: the next folder is taken
+    """The doctor finds line and route. Afterwards, the process has no thread, module or open file of the doctor."""
+    monkeypatch.setenv("TMPDIR", "/nowhere")  # not writable, as /tmp in some containers, so the next folder is used
     with _running(tmp_path, loop) as process:
         assert process.stdout is not None
         before = process.stdout.readline()
@@ -95,7 +95,7 @@ def test_a_process_that_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_a_process_without_a_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that only starts others, as gunicorn's first one does, is an error with the others' numbers."""
+    """For a process that only starts workers, like gunicorn's parent, the error has the process ids of the workers."""
     code = """
         import signal, subprocess, sys, time
         signal.signal(signal.SIGUSR1, lambda *_: exec(open(open("script").read()).read(), {}))
@@ -114,7 +114,7 @@ def test_a_process_without_a_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.skipif(not hasattr(sys, "remote_exec"), reason="needs Python 3.14")
 def test_the_command(tmp_path: Path) -> None:
-    """The command prints a line as soon as it blocks. Ctrl-C ends it with a summary and files, and --check fails."""
+    """The command names a line while it blocks. Ctrl-C ends the command with a summary and files, and --check fails."""
     with _running(tmp_path) as process:
         assert process.stdout is not None
         process.stdout.readline()
@@ -134,7 +134,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 def test_where_nothing_can_be_attached(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error says what is missing: the version of Python, or the process."""
+    """The error names the reason: the version of Python is too old, or there is no such process."""
     with monkeypatch.context() as without:
         without.delattr(sys, "remote_exec", raising=False)
         with pytest.raises(DoctorError, match=r"attach needs Python 3\.14 or newer, here and in the process; this is"):

@@ -1,4 +1,4 @@
-"""What happens between the last sample of a block and its end belongs to the block, and to no other."""
+"""Time between a block's last sample and its end counts for this block, and for no other block."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ SERIALIZER = Location("/venv/lib/python3/site-packages/json/encoder.py", 200, "J
     ("answered", "before"), [(11.0, (1.0, 1.0, 0.9)), (10.4, (0.4, 0.4, 0.4)), (9.9, (0.0, 0.0, 0.0))]
 )
 def test_before_an_answer(answered: float, before: tuple[float, float, float]) -> None:
-    """`before` counts at most the seconds that have passed before the answer, also those of the collection."""
+    """`before` counts at most the seconds before the answer, also for the collection."""
     passed = Passed(at=11.0, interval=Interval(1.0, 1.0, 0.0, 0.0), late=0.9, collecting=0.9)
     assert passed.before(answered) == pytest.approx(before)
 
@@ -46,7 +46,7 @@ def test_a_collection_after_the_last_sample(inner: Stack, kind: Kind) -> None:
 
 
 def test_the_calls_of_an_import() -> None:
-    """The chain of a finding has the modules that are imported, and none of the import system's frames."""
+    """The chain of a finding has the imported modules, but no frames of the import system."""
     package = Location("/venv/lib/python3/site-packages/pandas/__init__.py", 1, "<module>")
     stack = (LINE, Location("<frozen importlib._bootstrap>", 1176, "_find_and_load"), package)
     tally = Tally(_part(stack), NO_REQUEST, short=False)
@@ -55,7 +55,7 @@ def test_the_calls_of_an_import() -> None:
 
 @pytest.mark.parametrize(("turns", "released"), [(50, False), (600, True)])
 def test_a_loop_that_starves_the_sampler(turns: int, released: bool) -> None:
-    """In 0.2 s, a waiting sampler wakes up some 40 times, and more often if a busy loop releases the lock."""
+    """In 0.2 s, a sampler that waits for the lock wakes up about 40 times, or more often if a loop releases it."""
     passed = Passed(11.0, Interval(0.21, 0.2, 0.0, 0.0, turns), late=0.2, collecting=0.0)
     assert passed.kept_lock
     assert passed.released_lock is released
@@ -75,7 +75,7 @@ def test_a_block_without_end_is_told_once(computing: float, kind: Kind) -> None:
 
 
 def test_known_lines_are_counted_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit of lines bounds the memory. Blocks of lines that are known already are counted nevertheless."""
+    """MOST_TALLIES bounds the memory. When it is reached, blocks of known lines are still counted."""
     monkeypatch.setattr("asgi_doctor.findings.MOST_TALLIES", 1)
     findings = Findings(0.1, None, None)
     for line in (LINE, LINE, LINE._replace(line=2), LINE):
@@ -90,7 +90,7 @@ def _part(stack: Stack) -> Part:
 
 
 def test_a_short_starvation_after_a_long_one() -> None:
-    """The finding keeps the figures of the longer one."""
+    """The finding keeps the figures of the longer starvation."""
     findings = Findings(0.1, None, None)
     tally = Tally(_part((LINE,)), NO_REQUEST, short=False)
     starved = replace(tally.finding(), kind=Kind.STARVES, seconds=60.0)

@@ -1,4 +1,4 @@
-"""The throttling of this process's cgroup, found as the kernel describes it."""
+"""Finds the throttling of this process's cgroup in the files that the kernel documents."""
 
 import subprocess
 import sys
@@ -13,11 +13,11 @@ from loadtest.stage.budget.cgroup_v2 import CgroupV2
 
 V1 = "nr_periods 20\nnr_throttled 18\nthrottled_time 1250372382\n"
 V2 = "usage_usec 824058802\nnr_periods 20\nnr_throttled 18\nthrottled_usec 1250372\n"
-NOT_LIMITED = "usage_usec 824058802\n"  # the cpu controller is not enabled there
+NOT_LIMITED = "usage_usec 824058802\n"  # cpu.stat of a cgroup in which the cpu controller is not enabled
 
 
 def _proc(folder: Path, cgroup: str, mounts: dict[str, str]) -> Path:
-    """Writes a /proc folder. `mounts`: where in `folder` a hierarchy (`cgroup2:/`, `cpu,cpuacct:/`) is mounted."""
+    """Writes a /proc folder. `mounts`: mount points in `folder`, by hierarchy (`cgroup2:/`, `cpu,cpuacct:/`)."""
     lines = []
     for what, where in mounts.items():
         options, _, root = what.partition(":")

@@ -79,7 +79,7 @@ def _place(shop: Path, code: str, function: str) -> str:
 def test_a_line_that_blocks(shop: Path) -> None:
     """The doctor names the line while it blocks. The files then have the line with its route, kind and cure.
 
-    The configured baseline does not exist yet: this run writes it.
+    The configured baseline does not exist yet, because this run writes it.
     """
     (shop / "pyproject.toml").write_text('[tool.asgi-doctor]\nbaseline = "known.json"\n', encoding="utf-8")
     sleeping = _place(shop, "time.sleep(2)", "sleep")
@@ -96,14 +96,14 @@ def test_a_line_that_blocks(shop: Path) -> None:
     assert (found["route"], found["kind"]) == ("GET /sleep/{number}", "waits")
     assert "asyncio.sleep" in found["cure"]
     assert found["seconds"] == found["longest"] > 1
-    suite = ET.fromstring((shop / "found.xml").read_text(encoding="utf-8"))  # noqa: S314  # the doctor has written it
+    suite = ET.fromstring((shop / "found.xml").read_text(encoding="utf-8"))  # noqa: S314  # the doctor has written the file
     assert (suite.get("failures"), suite[0].get("classname")) == ("1", "GET /sleep/{number}")
     [known] = json.loads((shop / "known.json").read_text(encoding="utf-8"))["known"]
     assert known == {"file": "shop.py", "function": "sleep", "route": "GET /sleep/{number}", "kind": "waits"}
 
 
 def test_known_findings(shop: Path) -> None:
-    """A finding of the baseline does not fail the check, and the summary counts it apart."""
+    """A finding of the baseline does not fail the check. The summary counts it separately."""
     known = [{"file": "shop.py", "function": "sleep", "route": "GET /sleep/{number}", "kind": "waits"}]
     (shop / "known.json").write_text(json.dumps({"known": known}), encoding="utf-8")
     with doctor(shop, "--check", "--no-page", *FAR_ABOVE, "--baseline", "known.json") as running:
@@ -115,7 +115,7 @@ def test_known_findings(shop: Path) -> None:
 
 @pytest.mark.slow
 def test_starvation_with_the_built_in_load(shop: Path) -> None:
-    """Fifty calls at once wait for the forty threads of AnyIO, which fails the check without another load."""
+    """Fifty concurrent calls are more than AnyIO's forty threads, so --send alone is enough to find starvation."""
     ended = subprocess.run(
         command("shop:app", "--port", "0", "--no-page", "--check", "--send", "GET /slow", "--json", "found.json"),
         cwd=shop, env=environment(), capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False,
@@ -129,7 +129,7 @@ def test_starvation_with_the_built_in_load(shop: Path) -> None:
 
 @pytest.mark.slow
 def test_background_tasks_after_the_built_in_load(shop: Path) -> None:
-    """The doctor watches until the background tasks have ended, which wait for threads after all answers."""
+    """The doctor watches until the background tasks have ended. They wait for threads after all responses."""
     ended = subprocess.run(
         command("shop:app", "--port", "0", "--no-page", "--send", "GET /later", "--json", "found.json"),
         cwd=shop, env=environment(), capture_output=True, encoding="utf-8", timeout=PATIENCE, check=True,
@@ -140,7 +140,7 @@ def test_background_tasks_after_the_built_in_load(shop: Path) -> None:
 
 
 def test_a_reader_that_ends_early(shop: Path) -> None:
-    """Nobody reads the output after the first line, as with `| head -1`: the doctor ends, and writes its files."""
+    """If nobody reads the output after the first line, as with `| head -1`, the doctor still writes its files."""
     process = subprocess.Popen(
         command("shop:app", "--port", "0", "--no-page", "--send", "GET /docs", "--json", "found.json"),
         cwd=shop, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
@@ -162,7 +162,7 @@ def test_a_reader_that_ends_early(shop: Path) -> None:
     ("encoding", "times", "letter"), [("ascii", "x", "\\xd8"), ("cp1251", "x", "\\xd8"), ("cp1252", "×", "Ø")]
 )
 def test_an_encoding_without_arrows(shop: Path, encoding: str, times: str, letter: str) -> None:
-    """A character that the terminal's encoding does not have becomes a plain one, or an escape in the user's code."""
+    """A character that the terminal's encoding lacks becomes ASCII or, in the user's code, an escape sequence."""
     with (shop / "shop.py").open("a", encoding="utf-8") as file:
         file.write("\nimport queue, contextlib\nwith contextlib.suppress(queue.Empty):\n")
         file.write("    queue.Queue().get(timeout=1)  # ∅ Ø\n")
@@ -204,7 +204,7 @@ def test_the_doctor_does_not_report_itself(tmp_path: Path) -> None:
 
 
 def test_a_check_that_cannot_tell(shop: Path) -> None:
-    """If all answers are errors, the endpoint has not run, so a check that finds nothing has not passed."""
+    """If all responses are errors, the endpoint has not run, so a check without findings fails."""
     ended = subprocess.run(
         command("shop:app", "--port", "0", "--no-page", "--send", "GET /nothing", "--check"),
         cwd=shop, env=environment(), capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False,
@@ -226,7 +226,7 @@ def test_a_check_that_cannot_tell(shop: Path) -> None:
 def test_the_end_of_an_answer(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], answer: bytes, counted: str
 ) -> None:
-    """The load does not wait for the connection's end, but a stream of events has an answer without an end."""
+    """The load ends with the response, without waiting for the connection's end. An event stream has no end."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(answer)
@@ -268,7 +268,7 @@ ACCOUNTS = """
 
 
 def test_requests_after_a_login(tmp_path: Path) -> None:
-    """A request has a body and headers, and uses the cookie and the token of an earlier answer. The port is free."""
+    """A request has a body and headers, and uses the cookie and the token of an earlier response, on a free port."""
     (tmp_path / "shop.py").write_text(textwrap.dedent(ACCOUNTS), encoding="utf-8")
     (tmp_path / "login.json").write_text('{"name": "ada"}', encoding="utf-8")
     ended = subprocess.run(
@@ -284,7 +284,7 @@ def test_requests_after_a_login(tmp_path: Path) -> None:
     assert not re.search(r"^Serving .*:8000$", ended.stdout, re.MULTILINE)
 
 
-# Stands for gevent, which is not installed here.
+# Replaces gevent, which is not installed here.
 GREEN = """
 import sys, types
 sys.modules["gevent.monkey"] = types.SimpleNamespace(is_module_patched=lambda name: True)
@@ -309,7 +309,7 @@ FAILING = """
 
 
 def test_a_start_that_fails(tmp_path: Path) -> None:
-    """The exit code is uvicorn's, and the summary and the files have what blocked until then."""
+    """The exit code is uvicorn's. The summary and the files have the lines that blocked before the failure."""
     (tmp_path / "shop.py").write_text(textwrap.dedent(FAILING), encoding="utf-8")
     files = ("--json", "found.json", "--junit", "found.xml", "--write-baseline", "known.json")
     ended = subprocess.run(
@@ -341,7 +341,7 @@ HANGING = """
 
     app = Starlette(lifespan=lifespan)
 """
-# A start that hangs for longer than four seconds ends the command. This is shorter than the command's own limit.
+# Lowers the command's limit, so that a start that hangs for four seconds ends the command.
 IMPATIENT = "from asgi_doctor import cli, deadline\ndeadline.LEAST_SECONDS = 4\ncli.command()\n"
 
 
@@ -356,7 +356,7 @@ IMPATIENT = "from asgi_doctor import cli, deadline\ndeadline.LEAST_SECONDS = 4\n
     ids=["import", "awaits", "blocks"],
 )
 def test_a_start_that_hangs(tmp_path: Path, code: str, error: str, loop: str) -> None:
-    """The command with --for ends as after a start that fails. The error is one line with the line that hangs."""
+    """With --for, the command ends as after a failed start. The error is one line that names the line that hangs."""
     (tmp_path / "shop.py").write_text(textwrap.dedent(code), encoding="utf-8")
     options = ("--port", "0", "--loop", loop, "--for", "0.1", "--json", "found.json", "--junit", "found.xml")
     ended = subprocess.run(
@@ -372,7 +372,7 @@ def test_a_start_that_hangs(tmp_path: Path, code: str, error: str, loop: str) ->
 
 @pytest.mark.parametrize("broken", ["complain", "say"])
 def test_a_start_that_hangs_while_an_output_fails(tmp_path: Path, broken: str) -> None:
-    """The command ends nevertheless. Otherwise, a closed terminal would keep it for ever."""
+    """The command ends in spite of the error. Otherwise, a closed terminal would keep the command for ever."""
     (tmp_path / "shop.py").write_text("import time\ntime.sleep(1000)", encoding="utf-8")
     code = IMPATIENT.replace("cli.command()", f"cli.{broken} = None\ncli.command()")
     ended = subprocess.run(
@@ -395,7 +395,7 @@ def test_a_start_that_may_take_for_ever() -> None:
 
 def test_a_signal_during_the_import(tmp_path: Path) -> None:
     """Ctrl-C prints the summary, with the line that blocks the import, and no traceback."""
-    nap = "    time.sleep(0.05)"  # many short ones, so that a pause of the machine hides only a part of them
+    nap = "    time.sleep(0.05)"  # short, so that a pause of the machine hides only a few of these lines
     lines = ["import time", "for _ in range(60):", nap, "print('importing', flush=True)", "while True:", nap]
     (tmp_path / "shop.py").write_text("\n".join(lines), encoding="utf-8")
     process = subprocess.Popen(
@@ -428,7 +428,7 @@ def test_the_page(shop: Path) -> None:
 
 @pytest.mark.slow
 def test_a_loop_that_never_turns_again(shop: Path) -> None:
-    """A hanging line is named at once; the second signal ends the doctor with a summary."""
+    """A hanging line is named at once. The second signal ends the doctor with a summary."""
     with doctor(shop, "--no-page") as running, ThreadPoolExecutor(1) as sender:
         hanging = sender.submit(running.client.get, "/hang")
         assert "blocked for " in running.line(_place(shop, "time.sleep(1000)", "hang"))
@@ -458,7 +458,7 @@ def test_a_thread_that_never_ends(shop: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["app.main:app", "app.main:create --factory"])
 def test_a_package_called_app(tmp_path: Path, target: str) -> None:
-    """The user's package may be called `app`, as the service's, and may have a factory."""
+    """The user's package may be called `app`, like the service's package, and may have a factory."""
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "__init__.py").touch()
     (tmp_path / "app" / "main.py").write_text(textwrap.dedent(SHOP), encoding="utf-8")
@@ -491,7 +491,7 @@ def test_a_package_called_app(tmp_path: Path, target: str) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_what_cannot_be_served(shop: Path, arguments: list[str], error: str) -> None:
-    """The error is one line with the reason; the exit code is 2."""
+    """The error is one line with the reason. The exit code is 2."""
     (shop / "broken.py").write_text("1 / 0\n", encoding="utf-8")
     (shop / "exits.py").write_text("raise SystemExit('no database')\n", encoding="utf-8")
     (shop / "old.py").write_text("def app(scope):\n    return scope", encoding="utf-8")

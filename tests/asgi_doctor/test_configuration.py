@@ -1,4 +1,4 @@
-"""`[tool.asgi-doctor]` in pyproject.toml: options, what is allowed, and the baseline."""
+"""`[tool.asgi-doctor]` in pyproject.toml: options, `allow`, and the baseline."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ def _configured(folder: Path, table: str) -> configuration.Configuration:
 
 
 def test_options(tmp_path: Path) -> None:
-    """Options have the names of the command line, which wins. To attach, those for serving do not count."""
+    """Options have the names of the command line, which overrides them. `attach` ignores options for serving."""
     configured = _configured(tmp_path, 'warn = 0.2\ncheck = true\ngithub = false\nsend = ["GET /a", "GET /b"]')
     found = options.parse(["shop:app", "--warn", "0.3"], "asgi-doctor", configured)
     assert (found.target, found.warn, found.check, found.github) == ("shop:app", 0.3, True, False)
@@ -49,7 +49,7 @@ def test_requests_with_headers(tmp_path: Path) -> None:
     "table", ['header = ["A: b"]', 'send = "GET /a"\nbody = "{}"', 'send = [{ body = "{}" }]', "send = [{ path = 7 }]"]
 )
 def test_a_body_without_its_request(tmp_path: Path, table: str) -> None:
-    """The error shows the table that is allowed."""
+    """The error shows an example of an allowed table."""
     with pytest.raises(DoctorError, match=r"asgi-doctor\]: (header|body|send): .*\{ request = "):
         _configured(tmp_path, table)
 
@@ -77,7 +77,7 @@ def test_a_wrong_option(tmp_path: Path, capsys: pytest.CaptureFixture[str], tabl
     ],
 )
 def test_allowed(tmp_path: Path, entry: str, allowed: bool) -> None:
-    """An entry has a library that the line calls, a pattern of routes, or both. The others remain."""
+    """An entry has a library that the line calls, a pattern of routes, or both. Other findings remain."""
     allow = _configured(tmp_path, f'allow = [{{ {entry}, because = "it is rare" }}]').allow
     assert Permitted(allow, set()).new([FOUND]) == ([] if allowed else [FOUND])
 
@@ -90,7 +90,7 @@ def test_an_entry_that_is_not_allowed(tmp_path: Path, entry: str) -> None:
 
 
 def test_a_folder_without_a_configuration(tmp_path: Path) -> None:
-    """Everything is as without a configuration."""
+    """A folder without pyproject.toml gives an empty configuration."""
     assert configuration.read(tmp_path) == ([], [], None)
 
 
@@ -112,7 +112,7 @@ def test_the_number_at_once(tmp_path: Path) -> None:
     ],
 )
 def test_routes_in_a_baseline(scope: dict[str, Any], route: str) -> None:
-    """A baseline knows a route for each of its orders, although no framework has named the parameters."""
+    """A route without named parameters is the same for each order's number, so a baseline can contain the route."""
     assert Request({"method": "GET"} | scope, None).route == route
 
 
@@ -139,7 +139,7 @@ def test_a_comment(tmp_path: Path, line: int, function: str, allowed: bool) -> N
 
 
 def test_libraries() -> None:
-    """The name of a library is the one by which it is imported."""
+    """The name of a library is the name by which it is imported."""
     packages = "/venv/lib/python3.11/site-packages"
     assert Location(f"{packages}/urllib3/pool.py", 1, "get").library == "urllib3"
     assert Location(f"{packages}/six.py", 1, "get").library == "six"

@@ -67,7 +67,7 @@ def test_code_without_frames(source: str, advice: Cure) -> None:
 
 
 def test_a_query_in_a_library(tmp_path: Path) -> None:
-    """SQLAlchemy and others wait for SQLite in a line of their own: SQLite computes, and not the library."""
+    """If a line of a library, such as SQLAlchemy, calls SQLite, then SQLite computes, not the library."""
     (tmp_path / "default.py").write_text(
         "def do_execute(cursor, statement):\n    cursor.execute(statement)\n", encoding="utf-8"
     )
@@ -85,7 +85,7 @@ def test_a_query_in_a_library(tmp_path: Path) -> None:
     ],
 )
 def test_the_innermost_line_decides(tmp_path: Path, line: str, advice: Cure) -> None:
-    """A hash that a library calls releases the lock, whatever the user's line is; a library's own loop does not."""
+    """A hash that a library calls releases the interpreter lock, but a library's loop does not, for any user's line."""
     (tmp_path / "library.py").write_text(line, encoding="utf-8")
     inner = (Location(str(tmp_path / "library.py"), 1, "hashed"),)
     assert cure(Kind.COMPUTES, Kind.COMPUTES, "user.set_password(hashlib.md5(word))", inner, handles=False) == advice
@@ -114,13 +114,13 @@ def test_threads_that_wait_for_a_connection(file: str, function: str, advice: Cu
     ],
 )
 def test_threads_that_compute(cause: Kind, source: str, advice: Cure) -> None:
-    """On a busy machine, threads that hash have too little CPU time to be seen, but their line shows it."""
+    """On a busy machine, threads that hash get too little CPU to count as computing, but their line shows the hash."""
     assert cure(cause, cause, source, (), handles=False) == advice
 
 
 @pytest.mark.parametrize("line", [7, 8])
 def test_an_endpoint_on_one_line(line: int) -> None:
-    """`async def pay(): fetch()` gets the same cure on one line as on two."""
+    """`async def pay(): fetch()` gets the same cure on one line as on two lines."""
     defined = partial(test_an_endpoint_on_one_line, line)
     request = Request({"path": "/", "endpoint": defined}, None)
     assert request.endpoint is not None
@@ -132,7 +132,7 @@ def test_an_endpoint_on_one_line(line: int) -> None:
 
 @pytest.mark.parametrize(("file", "advice"), [("starlette/requests.py", REQUEST), ("fastapi/routing.py", RESPONSE)])
 def test_a_framework_that_computes(file: str, advice: Cure) -> None:
-    """The endpoint is blamed for its request, which the framework reads, or for its response."""
+    """The advice for an endpoint is about its request or its response, depending on the framework's work."""
     inner = (Location(f"/venv/lib/python3/site-packages/{file}", 1, "function"),)
     source = "async def load(rows: list[Row]):"
     assert cure(Kind.COMPUTES, Kind.COMPUTES, source, inner, handles=True) == advice

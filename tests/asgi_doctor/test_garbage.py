@@ -1,9 +1,10 @@
-"""Frames that are read while their thread runs on: the process must not crash."""
+"""The process must not crash if the watchdog reads frames while their thread continues."""
 
 import subprocess
 import sys
 
-# The thread's frames are of generators, whose memory is used again at once, and collections let the thread run on.
+# The thread runs generators, because the memory of their frames is reused at once. A callback of each garbage
+# collection sleeps, so that the thread continues.
 RUNS_ON = """if True:
     import gc, threading, time
     from asgi_doctor.garbage import without_collections

@@ -1,4 +1,4 @@
-"""The watchdog sees through greenlets, in which SQLAlchemy's asyncio extension runs its synchronous code."""
+"""The watchdog finds lines in greenlets, in which SQLAlchemy's asyncio extension runs its synchronous code."""
 
 import asyncio
 import threading
@@ -19,7 +19,7 @@ gettrace = pytest.importorskip("greenlet").gettrace
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
 def test_a_library_that_blocks_in_a_greenlet(run: Callable[[Coroutine[Any, Any, None]], None]) -> None:
-    """The watchdog names the line that waits for the greenlet, and the calls in it. No trace function remains."""
+    """The watchdog names the line that waits for the greenlet, and the greenlet's calls. No trace function remains."""
 
     async def endpoint() -> None:
         greenlet(queue.get).switch()
@@ -31,7 +31,7 @@ def test_a_library_that_blocks_in_a_greenlet(run: Callable[[Coroutine[Any, Any, 
             await asyncio.sleep(0)
 
     def put() -> None:
-        # A few samples on a busy machine could be in two lines, and each would be named.
+        # With only a few samples, as on a busy machine, two lines of this loop could be named.
         while watchdog._block is None or watchdog._block.taken < 20:
             time.sleep(WARN / 10)
         queue.put(None)
