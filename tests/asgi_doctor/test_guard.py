@@ -1,4 +1,4 @@
-"""`no_blocking` in a part of a program: what it finds, what it allows, and what it cannot watch."""
+"""`no_blocking` in a part of a program: the lines that it finds or allows, and loops that it cannot watch."""
 
 import asyncio
 import time
@@ -20,7 +20,7 @@ def _blocks() -> None:
 
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
 def test_a_part_of_a_coroutine(run: Callable[[Coroutine[Any, Any, None]], None]) -> None:
-    """Only what blocks inside of the part counts, although the loop runs already, and nothing that is allowed."""
+    """Only lines that block inside of `with no_blocking` count, except in `allowed()`. The loop runs already."""
 
     async def test() -> None:
         _blocks()
@@ -36,7 +36,7 @@ def test_a_part_of_a_coroutine(run: Callable[[Coroutine[Any, Any, None]], None])
 
 
 def test_a_loop_that_starts_inside() -> None:
-    """The part may be synchronous, and run a loop of its own."""
+    """Code inside of `with no_blocking` may be synchronous, and start a loop."""
 
     async def test() -> None:
         _blocks()
@@ -46,7 +46,7 @@ def test_a_loop_that_starts_inside() -> None:
 
 
 def test_no_loop_at_all() -> None:
-    """If nothing is watched, for example under trio, the part has not passed. The part's own error comes first."""
+    """`no_blocking` fails if it watches no loop, for example under trio. An error of the code inside has precedence."""
     with pytest.raises(AssertionError, match="no event loop of asyncio or uvloop has run"), asgi_doctor.no_blocking():
         pass
     with pytest.raises(KeyError), asgi_doctor.no_blocking():

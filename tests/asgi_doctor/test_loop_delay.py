@@ -1,4 +1,4 @@
-"""The event loop's delay, measured by a timer, and while the loop is blocked."""
+"""The event loop's delay, after a timer and while the loop is still blocked."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ BLOCK_SECONDS = 0.2
 
 
 class Delays(list[float]):
-    """The delays observed so far; `longer` waits for a long one."""
+    """The delays observed so far. `longer` waits for a delay that exceeds a number of seconds."""
 
     async def longer(self, seconds: float) -> float:
         while not any(delay > seconds for delay in self):  # noqa: ASYNC110  # the observer is no coroutine
@@ -21,7 +21,7 @@ class Delays(list[float]):
 
 
 async def _block(delays: Delays) -> LoopDelay:
-    """Measures, and blocks the loop once."""
+    """Starts to measure, blocks the loop once, and returns the measuring object."""
     delay = LoopDelay(delays.append)
     delay.start()
     while not delays:  # noqa: ASYNC110  # the observer is no coroutine
@@ -31,7 +31,7 @@ async def _block(delays: Delays) -> LoopDelay:
 
 
 async def test_a_blocked_loop() -> None:
-    """The timer is late by the time for which the loop was blocked, less the rest of its own interval."""
+    """The delay is the time for which the loop was blocked, minus the rest of the timer's interval."""
     delays = Delays()
     delay = await _block(delays)
     assert delay.longest() >= BLOCK_SECONDS - INTERVAL_SECONDS  # before the loop runs again
@@ -44,7 +44,7 @@ async def test_a_loop_that_is_blocked_at_once() -> None:
     """The first request of a process may block its loop, too."""
     delay = LoopDelay(Delays().append)
     delay.start()
-    await asyncio.sleep(2 * START_SECONDS)  # a later timer than its first one
+    await asyncio.sleep(2 * START_SECONDS)  # until the first timer of LoopDelay has run
     time.sleep(BLOCK_SECONDS)  # noqa: ASYNC251  # the subject of these tests
     assert delay.longest() >= BLOCK_SECONDS - INTERVAL_SECONDS
     delay.stop()

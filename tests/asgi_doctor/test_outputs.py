@@ -1,4 +1,4 @@
-"""The files and lines for pipelines."""
+"""The files and lines that the doctor writes for CI pipelines."""
 
 import json
 from pathlib import Path
@@ -16,13 +16,13 @@ def _finding(file: str, route: str = "GET /pay", line: int = 7) -> Finding:
 
 
 def test_a_path_with_control_characters() -> None:
-    """JUnit's file is XML, whatever path a request had."""
+    """JUnit's file is valid XML, even if the path of a request has control characters."""
     suite = ET.fromstring(outputs.as_junit([_finding("shop.py", "GET /a\x01")], ""))  # noqa: S314  # the doctor's own
     assert suite[0].get("classname") == "GET /a\ufffd"
 
 
 def test_sarif() -> None:
-    """A result has a rule, a URI and a line, as the schema demands, and a fingerprint without the line's number."""
+    """A result has a rule, a URI and a line, as the schema requires, and a fingerprint without the line number."""
     [run] = json.loads(outputs.as_sarif([_finding("a, b/ü.py"), _finding("/srv/x.py", line=0)]))["runs"]
     assert {result["ruleId"] for result in run["results"]} <= {rule["id"] for rule in run["tool"]["driver"]["rules"]}
     places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
@@ -36,7 +36,7 @@ def test_sarif() -> None:
 
 @pytest.mark.parametrize("marked", ["git", "workspace"])
 def test_paths_in_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marked: str) -> None:
-    """GitHub reads paths from the root of the repository, wherever the command runs. Libraries stay as they are."""
+    """Paths are relative to the repository's root, from any working directory. Paths of libraries are unchanged."""
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path) if marked == "workspace" else "/elsewhere")
     if marked == "git":
         (tmp_path / ".git").mkdir()
@@ -50,7 +50,7 @@ def test_paths_in_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_annotations_of_github() -> None:
-    """A command is one line, and its values have no character that GitHub reads as the end of a value."""
+    """A command is one line, and in its values, characters that would end a value for GitHub are escaped."""
     assert outputs.as_github(_finding("a,b:c.py")) == (
         "::error file=a%2Cb%3Ac.py,line=7,title=asgi-doctor%3A waits::GET /pay: sleep(1): a line that uses hardly any "
         "CPU meanwhile, once, about 0.20 s, longest 0.20 s. Cure: wait 100 %25,%0Athen: retry"

@@ -1,4 +1,4 @@
-"""How a block is divided among the lines that share it."""
+"""A block is divided among the lines that share it."""
 
 import itertools
 import random
@@ -24,9 +24,9 @@ INTERVAL = 0.02
 
 
 def _block(samples: Sequence[Stack], request: Request = NO_REQUEST, computing: float = 1.0) -> Block:
-    """Returns a block that is sampled as the watchdog does it: more often in the first 0.05 s.
+    """Returns a block with these samples, which are more frequent in the first 0.05 s, as with the watchdog.
 
-    `computing`: the share of the CPU's time.
+    `computing`: the share of CPU time in the block's time.
     """
     block = Block("task", request, began=10.0)
     for index, stack in enumerate(samples):
@@ -50,7 +50,7 @@ def _block(samples: Sequence[Stack], request: Request = NO_REQUEST, computing: f
     ],
 )
 def test_one_line(samples: list[Stack], named: Location) -> None:
-    """A block of few samples has one part: the app's innermost line that most samples share, and a stack with it."""
+    """A block of few samples has one part: the app's innermost line in most samples, and a stack with this line."""
     [part] = divided(_block(samples), INTERVAL)
     assert part.location == named
     assert named in part.stack
@@ -61,7 +61,7 @@ def test_one_line(samples: list[Stack], named: Location) -> None:
 @pytest.mark.parametrize("computing", [0.0, 1.0])
 @pytest.mark.parametrize("shares", [(0.5, 0.5), (0.3, 0.7), (0.8, 0.2), (0.3, 0.3, 0.4)])
 def test_lines_one_after_the_other(above: Stack, shares: tuple[float, ...], computing: float) -> None:
-    """Each line has the time that it took, below any number of middlewares."""
+    """Each line gets its own time, below any number of middlewares."""
     lines, samples = (USER, PAY, OTHER_LINE), list[Stack]()
     for line, ends in zip(lines, itertools.accumulate(0.4 * share for share in shares), strict=False):
         while sum(INTERVAL / 4 if index < 10 else INTERVAL for index in range(len(samples))) < ends:
@@ -74,7 +74,7 @@ def test_lines_one_after_the_other(above: Stack, shares: tuple[float, ...], comp
 
 @pytest.mark.parametrize("seed", range(5))
 def test_functions_in_a_loop(seed: int) -> None:
-    """Functions that a loop calls in turn are seen at random, and are one part: the loop's line."""
+    """Functions that a loop calls in turn are sampled in random order. They become one part: the loop's line."""
     random.seed(seed)
     samples = random.choices([(PAY, PARSE), (PAY, USER), (PAY,)], k=40)  # noqa: S311
     [part] = divided(_block(samples), INTERVAL)
@@ -82,7 +82,7 @@ def test_functions_in_a_loop(seed: int) -> None:
 
 
 def test_waits_in_a_loop() -> None:
-    """A line that waits is named, even if a loop calls several of them, and even with a sample for each."""
+    """A line that waits is named, even if a loop calls several such lines, and even if each has only one sample."""
     lines = [(PAY, USER), (PAY, PARSE), (OTHER_LINE,)]
     for samples in (lines, lines * 10):
         parts = divided(_block(samples, computing=0.0), INTERVAL)
@@ -90,7 +90,7 @@ def test_waits_in_a_loop() -> None:
 
 
 def test_many_lines_that_wait() -> None:
-    """A block of many lines has a part, although each line takes little."""
+    """A block of many lines has a part, although each line takes only a small share."""
     samples = [(PAY._replace(line=line),) for line in range(1, 31)]
     assert divided(_block(samples, computing=0.0), INTERVAL)
 
@@ -103,7 +103,7 @@ def test_two_calls_of_one_function() -> None:
 
 
 def test_two_calls_that_keep_the_lock() -> None:
-    """Two regular expressions have one sample each, but each sample is a long one."""
+    """Two regular expressions have only one sample each, but the samples are long, so both lines are named."""
     block = Block("task", NO_REQUEST, began=10.0)
     for line in (USER, PAY):
         block.add(Sample((MIDDLEWARE, line), 0.3, 0.3, 0.0))
@@ -112,7 +112,7 @@ def test_two_calls_that_keep_the_lock() -> None:
 
 
 def test_a_large_response() -> None:
-    """The definition of the endpoint has the time of the framework's serialisation, and its own line the rest."""
+    """The endpoint's `def` gets the time of the framework's serialisation. The endpoint's own line gets the rest."""
     routing = Location("/venv/lib/python3/site-packages/fastapi/routing.py", 369, "serialize_response")
     encoder = Location("/venv/lib/python3/site-packages/fastapi/encoders.py", 129, "jsonable_encoder")
     request = Request({"path": "/rows", "endpoint": test_a_large_response}, None)

@@ -1,4 +1,4 @@
-"""The arguments of `no_blocking`, and a project with the option for all tests. The wheel is tested elsewhere."""
+"""The arguments of `no_blocking`, and a project with the option for all tests. test_wheel.py tests the wheel."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def _item(*arguments: Any, **named: Any) -> Any:
     ("item", "limit"), [(_item(limit=0.2), 0.2), (_item(0.2), 0.2), (_item(), 0.05)], ids=["named", "first", "default"]
 )
 def test_the_limit(item: Any, limit: float) -> None:
-    """The limit has a name or a position, or is the option's."""
+    """The limit is a named or positional argument of the mark, or otherwise the option."""
     assert _limit(item) == limit
 
 
@@ -39,7 +39,7 @@ def test_the_limit(item: Any, limit: float) -> None:
     ],
 )
 def test_a_limit_that_is_not_allowed(item: Any, error: str) -> None:
-    """A mark that watches nothing, or with a limit that every line exceeds, is an error before the tests run."""
+    """A mark with wrong arguments, or with a limit that is too low or too high, is an error before the tests run."""
     with pytest.raises(pytest.UsageError) as raised:
         _limit(item)
     assert str(raised.value).startswith("test_shop.py::test_pay: no_blocking(limit=SECONDS): ")
@@ -158,9 +158,9 @@ KNOWN = {"file": "shop.py", "function": "wait2", "route": "GET /known/{id}", "ki
 
 
 def test_a_project_in_which_no_test_may_block(tmp_path: Path) -> None:
-    """With the option, async and other tests fail for a new block, and pass for one that is known or allowed.
+    """With the option, all tests fail if a line blocks, unless the block is in the baseline or allowed.
 
-    Neither a slow fixture nor a debugger is the fault of the test. A loop that cannot be watched is an error.
+    Blocks in a fixture and in a debugger do not count. A loop that cannot be watched is an error.
     """
     (tmp_path / "test_shop.py").write_text(PROJECT, encoding="utf-8")
     (tmp_path / "conftest.py").write_text(CONFTEST, encoding="utf-8")

@@ -18,7 +18,7 @@ FOUND = Finding("shop.py", 14, "pay", "GET /pay", Kind.WAITS, 1, 0.4, 0.4, ("sho
 
 
 def test_the_line_that_is_printed_at_once() -> None:
-    """The source belongs to the line before it, although libraries are in the stack, or nothing else is."""
+    """The printed source is that of the named line, with libraries below it, and if only libraries are in the stack."""
     first, source = blocking(LINE, (LINE, PACKAGE), 0.114).splitlines()
     assert first == f"blocked for 0.11 s so far: {LINE} → …/httpx/_api.py:195 in get"
     assert source == '    """The lines of text about findings."""'
@@ -42,7 +42,7 @@ def test_how_often() -> None:
 
 
 def test_the_cure() -> None:
-    """The line that the example replaces is the user's, unless the cure belongs to another place."""
+    """The diff replaces the user's line, unless the example belongs to another place. Then it only adds lines."""
     *_, caller, cure, example, before, after = described(replace(FOUND, coroutine="shop.py:20 in order"))
     assert caller == "      ← shop.py:20 in order, the nearest `async def`"
     assert cure.endswith("instead of `time.sleep(…)`")
@@ -52,7 +52,7 @@ def test_the_cure() -> None:
 
 
 def test_the_page_for_every_screen() -> None:
-    """The page has colours for the dark, fits a narrow screen, and gets the summary's words for the seconds."""
+    """The page has dark colours, fits a narrow screen, and shows the seconds in the words of the summary."""
     with page("shop:app", lambda: [FOUND]) as address, httpx.Client(base_url=address, verify=NO_CAS) as browser:
         html, [shown] = browser.get("/").text, browser.get("/findings").json()["findings"]
     assert "color-scheme: light dark" in html

@@ -1,4 +1,4 @@
-"""What users of such tools have reported in public. Each test names its report."""
+"""Problems that users of similar tools have reported in public. Each test has the link to its report."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ BLOCK = 0.6
 
 
 def _requests(shop: FastAPI, *paths: str) -> tuple[Any, list[Finding]]:
-    """Sends all requests at once, and returns the watched application and what its callback received."""
+    """Sends all requests at once. Returns the watched application, and the findings that its callback received."""
     found: list[Finding] = []
     app = asgi_doctor.watch(shop, on_finding=found.append)
 
@@ -36,7 +36,7 @@ def _requests(shop: FastAPI, *paths: str) -> tuple[Any, list[Finding]]:
 
 
 def test_a_request_beside_one_that_blocks() -> None:
-    """Only the request that blocks is blamed, and its block counts once and at its length.
+    """Only the request that blocks has a finding, and its block counts once, with the right length.
 
     https://github.com/parhamdavari/fastapi-loopguard/pull/7
     """
@@ -59,7 +59,7 @@ def test_a_request_beside_one_that_blocks() -> None:
 
 
 def test_a_block_that_ends_without_await() -> None:
-    """A handler that blocks and returns is found like one that awaits afterwards.
+    """The doctor finds a handler that blocks and returns, and also a handler that awaits after it has blocked.
 
     https://github.com/parhamdavari/fastapi-loopguard/pull/33
     """
@@ -79,7 +79,7 @@ def test_a_block_that_ends_without_await() -> None:
 
 
 def test_an_application_that_another_loop_has_made() -> None:
-    """The loop that serves is watched, not the one in which the application was wrapped, which has ended.
+    """The application was wrapped in a loop that has ended. The loop that serves is watched.
 
     https://github.com/pgjones/hypercorn/issues/294
     """
@@ -91,14 +91,14 @@ def test_an_application_that_another_loop_has_made() -> None:
         async def blocks() -> None:
             time.sleep(BLOCK)  # noqa: ASYNC251  # the fault
 
-        return asgi_doctor.watch(shop)  # type: ignore[return-value]  # it has the attributes of the application
+        return asgi_doctor.watch(shop)  # type: ignore[return-value]  # Watch has the attributes of the application
 
     _, found = _requests(asyncio.run(create()), "/blocks")
     assert [one.route for one in found if one.in_app] == ["GET /blocks"]
 
 
 def test_a_pool_of_connections_that_is_smaller_than_that_of_threads() -> None:
-    """All threads wait for connections, and the requests that have one wait for a thread: the deadlock has a line.
+    """All threads wait for a connection, and the requests with a connection wait for a thread. The doctor finds a line.
 
     https://github.com/fastapi/fastapi/issues/3205
     """
@@ -115,7 +115,7 @@ def test_a_pool_of_connections_that_is_smaller_than_that_of_threads() -> None:
 
     @shop.get("/users/{number}")
     def user(number: int, connection: int = Depends(session)) -> None:
-        """Needs a thread, while all threads wait in `session`."""
+        """Needs a thread, but all threads wait in `session`."""
 
     _, found = _requests(shop, *(f"/users/{number}" for number in range(60)))
     [starved] = [one for one in found if one.kind is Kind.STARVES]
@@ -141,7 +141,7 @@ print(json.dumps([(one.source, one.libraries) for one in app.findings]))
 
 
 def test_coverage_with_branches(tmp_path: Path) -> None:
-    """Coverage reads files while the loop runs, which is neither a finding nor a part of one.
+    """Coverage reads files while the loop runs. Such a read does not appear in any finding.
 
     https://github.com/cbornet/blockbuster/pull/69
     """

@@ -9,7 +9,7 @@ from asgi_doctor.request import ENDED, NO_REQUEST, callback_of
 
 
 def test_a_coroutine_that_has_ended_since_its_frame_was_read() -> None:
-    """Such a coroutine has no request, even if `depth` exceeds the number of its frames, as it does below pytest."""
+    """Such a coroutine has no request, even if `depth` exceeds the number of its frames, as under pytest."""
     frames: list[FrameType] = []
 
     async def handler() -> None:

@@ -1,4 +1,4 @@
-"""The scheduler's statistics of a thread, or of the process if the kernel has none of a thread."""
+"""The scheduler's statistics of a thread, or of the whole process if the kernel has none for threads."""
 
 import sys
 import threading
@@ -39,7 +39,7 @@ def test_an_ended_thread() -> None:
     go_on.set()
     thread.join()
     while Path(f"/proc/self/task/{thread.native_id}").exists():
-        pass  # the kernel removes it a little later
+        pass  # the kernel removes the thread a little later
     with pytest.raises(ProcessLookupError):
         times.runnable()
     times.close()
@@ -47,7 +47,7 @@ def test_an_ended_thread() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="schedstat is Linux's")
 def test_a_read_keeps_the_interpreter_lock() -> None:
-    """A thread that computes would take the lock, and the sampler would wait for it, for 5 ms at each read."""
+    """If a read released the lock, a thread that computes would take it, and each read would wait for 5 ms."""
     turns, ended = 0, False
 
     def take_the_lock() -> None:
@@ -76,7 +76,7 @@ def test_a_read_keeps_the_interpreter_lock() -> None:
     ("stat", "waiting"), [("nr_periods 9\nnr_throttled 5\nthrottled_usec 1500000\n", 1.5), ("", 0)]
 )
 def test_without_schedstat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stat: str, waiting: float) -> None:
-    """The run-queue time is the throttling of the whole process, if the kernel counts that."""
+    """Without schedstat, the run-queue time is the throttled time of the whole cgroup, or 0 if it is not counted."""
     file = tmp_path / "cpu.stat"
     file.write_text(stat, encoding="utf-8")
     monkeypatch.setattr(scheduling, "cpu_stat", lambda: file)

@@ -1,4 +1,4 @@
-"""Stacks: what is the user's, and how locations are shown."""
+"""Stacks: which locations belong to the user, and how locations are shown."""
 
 import sys
 from collections.abc import Callable
@@ -18,7 +18,7 @@ FROZEN = Location("<frozen importlib._bootstrap>", 60, "_find_and_load")
 
 @pytest.mark.parametrize("claimed", ["bookshop.py", "bookshop"])
 def test_an_application_among_installed_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, claimed: str) -> None:
-    """The claimed module, or the claimed package, is the user's, and nothing beside it. It is not imported yet."""
+    """Only the claimed module or package is the user's, not the packages beside it. It need not be imported yet."""
     monkeypatch.setattr("asgi_doctor.stacks._claimed", ())
     packages = tmp_path / "site-packages"
     file = packages / claimed if claimed.endswith(".py") else packages / claimed / "__init__.py"
@@ -33,7 +33,7 @@ def test_an_application_among_installed_packages(monkeypatch: pytest.MonkeyPatch
 
 
 def test_locations_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paths are relative to the current directory or to the libraries; only the innermost library is shown."""
+    """Paths are relative to the current directory or to the libraries. Only the innermost library is shown."""
     monkeypatch.setattr(Path, "cwd", lambda: Path("/shop"))
     assert str(RUN) == "orders.py:10 in create"
     assert str(PACKAGE) == "…/requests/api.py:50 in get"
@@ -81,7 +81,7 @@ async def fetched(order): fetch(order)
 def test_where_the_await_belongs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: list[tuple[int, str]], nearest: str
 ) -> None:
-    """The nearest `async def` is named if the line is in another function. Libraries below the line do not count."""
+    """The nearest `async def` is named unless the line is in it. Calls of libraries inside the line do not count."""
     (tmp_path / "shop.py").write_text(SHOP, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     own = [Location(str(tmp_path / "shop.py"), *call) for call in calls]
@@ -89,7 +89,7 @@ def test_where_the_await_belongs(
 
 
 def test_a_line_in_a_template() -> None:
-    """The line is the template's. Jinja runs code generated from the template, with more lines, as the template's."""
+    """The line number is the template's. Jinja runs generated code, which has more lines, under the template's name."""
     template = SimpleNamespace(get_corresponding_lineno=lambda line: line - 20)
     found: list[Stack] = []
     names = {"__jinja_template__": template, "call": lambda: found.append(stack_of(frames_of(sys._getframe()), 0))}
