@@ -36,7 +36,7 @@ from asgi_doctor.watched import WatchedThread
 
 Run = Callable[[Coroutine[Any, Any, None]], None]
 LOOPS: list[Run] = [asyncio.run, uvloop.run]
-BLOCK = 1.0  # seconds: longer than a busy machine keeps the watching thread from a core
+BLOCK = 1.0  # seconds, longer than the watchdog's thread waits for a core on a busy machine
 PATIENCE = 30.0
 tracer = TracerProvider().get_tracer(__name__)
 
@@ -78,7 +78,7 @@ trace_ids: list[str] = []
 
 
 async def _serve(app: Any, paths: list[str]) -> None:
-    """Runs the lifespan, and sends the requests meanwhile."""
+    """Runs the lifespan, and sends the requests between its start-up and its shutdown."""
     messages: asyncio.Queue[dict[str, str]] = asyncio.Queue()
     started = asyncio.Event()
 
@@ -111,7 +111,7 @@ def test_the_doctor_does_not_report_itself(run: Run, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
 def test_findings_of_an_application(run: Run) -> None:
-    """Each line is reported once, with its route and the trace of its task; awaiting is not reported."""
+    """Each line is reported once, with its route and the trace of its task. Lines that await are not reported."""
     trace_ids.clear()
     found: list[Finding] = []
     app = asgi_doctor.watch(_shop(), warn=0.1, on_finding=found.append)
@@ -142,7 +142,7 @@ def test_collections_in_a_forked_process() -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="needs the CPU time of a thread")
 def test_cpu_time_in_a_forked_process() -> None:
-    """A worker of gunicorn is a forked process: the time that its main thread computes is counted there, too."""
+    """In a forked process, such as gunicorn's worker, the CPU time of the main thread is counted, too."""
     if (child := os.fork()) == 0:
         computed = 0.0
         try:
@@ -166,7 +166,7 @@ def test_a_finding_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_a_callback_that_fails(caplog: pytest.LogCaptureFixture) -> None:
-    """The application starts, and later findings arrive as well."""
+    """The application starts although the callback fails, and the callback also receives later findings."""
     found: list[Finding] = []
 
     def fail(finding: Finding) -> None:
@@ -181,12 +181,12 @@ def test_a_callback_that_fails(caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
 def test_a_start_that_awaits(run: Run) -> None:
-    """A lifespan that awaits is no finding, neither is the line that runs the loop. No executor's thread is needed."""
+    """A lifespan that awaits is not a finding, nor is the line that runs the loop. No executor thread is needed."""
     ended = threading.Event()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        loop = asyncio.get_running_loop()  # forty calls are more than the default executor has threads
+        loop = asyncio.get_running_loop()  # the default executor has fewer threads than these forty calls
         waits = [loop.run_in_executor(None, ended.wait, 6 * BLOCK) for _ in range(40)]
         await asyncio.sleep(BLOCK)
         yield
@@ -217,7 +217,7 @@ async def _receive() -> dict[str, str]:
 
 
 class _Blocks:
-    """An application without a lifespan that blocks once and answers. `answers`: the messages that it has sent."""
+    """An application without a lifespan. It blocks once and responds. `answers`: the messages that it has sent."""
 
     def __init__(self) -> None:
         self.answers: list[Any] = []
@@ -235,7 +235,7 @@ class _Blocks:
 
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
 def test_each_loop_is_watched(run: Run) -> None:
-    """A line is reported once, and counted on each loop, although a loop ends right after its request."""
+    """A line is reported once, and its blocks are counted on each loop, even if the loop ends after its request."""
     found: list[Finding] = []
     shop = _Blocks()
     app = asgi_doctor.watch(shop, on_finding=found.append)
@@ -295,7 +295,7 @@ async def _in_a_task(loop: asyncio.AbstractEventLoop) -> None:
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
 @pytest.mark.parametrize("start", [_in_call_soon, _in_call_later, _from_a_thread, _after_a_task, _in_a_task])
 def test_the_request_of_a_callback(run: Run, start: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
-    """A finding keeps its request, however the request starts the work."""
+    """A finding has the right request in all ways in which a request can start work."""
 
     async def shop(scope: Any, receive: Any, send: Any) -> None:
         await start(asyncio.get_running_loop())
@@ -314,9 +314,9 @@ def _hash() -> None:
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
 @pytest.mark.parametrize(("call", "advice"), [(_fault, EXECUTOR), (_hash, RELEASING)], ids=["waits", "computes"])
 def test_the_request_of_an_executor(run: Run, call: Callable[[], None], advice: Cure) -> None:
-    """Calls of `run_in_executor` have no context of their own, but the task that awaits them has.
+    """Calls of `run_in_executor` have no context, so the finding has the request of the task that awaits the call.
 
-    More threads help calls that wait, and do not help calls that compute.
+    The advice is to use more threads only if the calls wait, not if they compute.
     """
 
     async def shop(scope: Any, receive: Any, send: Any) -> None:
@@ -361,7 +361,7 @@ def test_gevent(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_thread_that_cannot_start(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the watchdog fails, for example because there are too many threads, the application answers."""
+    """If the watchdog cannot start, for example because there are too many threads, the application still responds."""
 
     def fail(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
@@ -375,7 +375,7 @@ def test_a_thread_that_cannot_start(caplog: pytest.LogCaptureFixture, monkeypatc
 
 
 def test_asgi_2() -> None:
-    """An application that is called with the scope alone works, too."""
+    """An application of ASGI 2, which is called with the scope only, works, too."""
 
     class Shop:
         def __init__(self, scope: Any) -> None:
@@ -410,7 +410,7 @@ def test_an_installed_application(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_histogram_of_the_delay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With OpenTelemetry, the delay of each block is in a histogram, in seconds. The timers keep no request alive."""
+    """With OpenTelemetry, a histogram has the delays in seconds. The timers keep no request in memory."""
     reader = InMemoryMetricReader()
     meter = MeterProvider(metric_readers=[reader]).get_meter("test")
     monkeypatch.setattr("opentelemetry.metrics.get_meter", lambda name: meter)

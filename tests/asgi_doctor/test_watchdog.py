@@ -32,7 +32,7 @@ Found = list[tuple[Location, Stack, float]]
 
 
 def _watch(run: Run, work: Work, most: int = 2) -> Watchdog:
-    """Runs `work` under a watchdog until the loop was blocked twice, at most `most` times."""
+    """Runs `work` under a watchdog, until the loop was blocked twice or `work` has run `most` times."""
 
     async def watched() -> None:
         with watchdog:
@@ -52,7 +52,7 @@ def _watch(run: Run, work: Work, most: int = 2) -> Watchdog:
 
 
 def _burn(seconds: float) -> None:
-    """Uses CPU time of this thread, so that it takes the same on a busy machine."""
+    """Uses `seconds` of this thread's CPU time, which is the same amount of work on a busy machine."""
     started = time.thread_time()
     while time.thread_time() - started < seconds:
         pass
@@ -83,8 +83,8 @@ async def _waits_in_a_library(_: Watchdog) -> None:
 
 
 async def _computes(watchdog: Watchdog) -> None:
-    # With fewer parts, regular samples could all fall into the same one. A few samples on a busy machine could be two
-    # in a row of the same part, which would then be named.
+    # There are four parts, because with fewer parts, all samples could be in the same part. There must be many samples,
+    # because a few samples, as on a busy machine, could be consecutive in one part, which would then be named.
     while watchdog._block is None or watchdog._block.taken < 40:
         for part in (_one, _other, _third, _fourth):
             part()
@@ -109,9 +109,9 @@ def test_a_line_that_blocks(run: Run, work: Work, kind: Kind) -> None:
 
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
 def test_a_long_match(run: Run) -> None:
-    """A single call of C code keeps the interpreter lock, so the watchdog cannot sample it, and names it when it ends.
+    """A single call of C code keeps the interpreter lock, so the watchdog can only sample and name it at its end.
 
-    This does not work each time: on a busy machine, the watchdog may get a core only after the coroutine has ended.
+    This does not always succeed: on a busy machine, the watchdog may get a core only after the coroutine has ended.
     """
 
     async def matches(_: Watchdog) -> None:
@@ -146,7 +146,7 @@ def test_a_loop_that_is_free(run: Run, work: Work) -> None:
     """A loop that waits in its selector, or computes in short callbacks, is not blocked."""
     CALLBACKS.clear()
     watchdog = _watch(run, work)
-    paused = sum(seconds > WARN for seconds in CALLBACKS)  # by the hypervisor, which looks like computing
+    paused = sum(seconds > WARN for seconds in CALLBACKS)  # a pause by the hypervisor looks like computing
     assert watchdog.blocked <= paused
     assert len(watchdog.findings) <= paused
 
@@ -202,7 +202,7 @@ THROTTLED = """if True:
 @pytest.mark.slow
 @pytest.mark.parametrize("budget", [CgroupV1, CgroupV2])
 def test_a_throttled_process(budget: type[CgroupV1] | type[CgroupV2]) -> None:
-    """A callback of 50 ms takes far longer at a twentieth of a core, but no line is to blame, so none is named."""
+    """A callback of 50 ms takes far longer at a twentieth of a core. The limit causes this, so no line is named."""
     try:
         limited = budget(Limits(0.05, 512 * MIB))
     except Unavailable as reason:
@@ -217,7 +217,7 @@ def test_a_throttled_process(budget: type[CgroupV1] | type[CgroupV2]) -> None:
     assert blocked == "0", ended.stdout
 
 
-# in the service
+# The watchdog in the service
 
 
 def _line(file: str, code: str) -> int:
@@ -235,9 +235,9 @@ def _line(file: str, code: str) -> int:
     ids=str,
 )
 def test_a_release_that_blocks(event: bytes, release: Release, action: str, code: str, function: str) -> None:
-    """The line in app/sqs/blocking.py is logged while SQS has not answered, once for three webhooks.
+    """While SQS does not respond, the line in app/sqs/blocking.py is logged, once for three webhooks.
 
-    APP_BLOCK_WARN is 1 s here, because on a slow machine with coverage v05 builds a client for longer than WARN.
+    APP_BLOCK_WARN is 1 s here, because on a slow machine with coverage, building v05's client takes longer than WARN.
     """
     with (
         SqsStandIn() as sqs,

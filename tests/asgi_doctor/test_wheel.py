@@ -1,4 +1,4 @@
-"""The wheel of asgi-doctor: its command and its pytest plugin work in an environment without this project."""
+"""The wheel of asgi-doctor: the command and the pytest plugin work in an environment without this project."""
 
 import re
 import shlex
@@ -134,7 +134,7 @@ def test_the_license(installed: Path) -> None:
 
 @pytest.mark.slow
 def test_the_plugin(installed: Path, tmp_path: Path) -> None:
-    """Tests whose application blocks the loop fail with the line, its route and the seconds; others pass."""
+    """A test whose application blocks the loop fails with the line, the route and the seconds. Other tests pass."""
     (tmp_path / "test_shop.py").write_text(TESTED, encoding="utf-8")
     ended = subprocess.run(
         [str(installed / "python"), "-m", "pytest", "-q", "-rN", "-p", "no:cacheprovider"],
@@ -148,7 +148,7 @@ def test_the_plugin(installed: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_five_minutes_of_the_readme(installed: Path, tmp_path: Path) -> None:
-    """The README's application has the finding, its test fails, and passes with the cure."""
+    """The doctor finds the fault of the README's application. The README's test fails, and passes with the cure."""
     text = (PACKAGE / "README.md").read_text(encoding="utf-8").partition("## Five minutes")[2]
     shop, command, test, pytest_command = re.findall(r"```(?:python|sh)\n(.*?)```", textwrap.dedent(text), re.DOTALL)[
         :4
