@@ -1,7 +1,7 @@
-"""`make k8s-test`: tests the manifests on the cluster of KUBECONFIG, one file per section.
+"""`make k8s-test`: tests the manifests on the cluster of KUBECONFIG.
 
-    cluster (kubectl) ← variant (what is deployed) · attack (load from inside) · whole (Chargebee's side) ← test_*.py
-    test_*.py → record (record.json) → summary (README's table)
+    cluster (kubectl) ← variant (deploys) · attack (load from inside) · whole (Chargebee's side) ← test_*.py
+    test_*.py → record (record.json) → summary (the table of PROOF.md)
 
-It deploys overlays/kind in several variants, and deletes it at the end.
+Deploys overlays/kind in several variants, and deletes the namespace at the end.
 """

@@ -1,4 +1,4 @@
-"""The load: loadtest/in-cluster's Job with other arguments, and the report in its log."""
+"""Runs the Job of loadtest/in-cluster with other arguments, and reads the report in the Job's log."""
 
 import json
 import os
@@ -16,7 +16,7 @@ _FIXED = (
 
 
 class Report(NamedTuple):
-    """vegeta's figures, and the line of the audit."""
+    """vegeta's figures, and the line about the audit."""
 
     requests: int
     success: float
@@ -38,7 +38,7 @@ class Report(NamedTuple):
 
 
 def start(*options: str) -> None:
-    """Starts an attack on an empty queue, and returns when webhooks arrive."""
+    """Empties the queue, starts an attack, and returns when webhooks arrive."""
     purge()
     kubectl("delete", "job", "loadtest", "--ignore-not-found", "--wait")
     arguments = {"op": "replace", "path": "/spec/template/spec/containers/0/args", "value": [*_FIXED, *options]}

@@ -1,4 +1,4 @@
-"""A pod with a chosen label and namespace, which runs code that connects to something."""
+"""Runs code in a pod with a chosen label and namespace, to test which connections are allowed."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""kubectl as a subprocess, in the one namespace; and waiting for a condition instead of sleeping."""
+"""Runs kubectl in the service's namespace, and waits for conditions."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class KubectlError(Exception):
-    """The command and what kubectl wrote to standard error."""
+    """kubectl has failed. `str()` has the command, and kubectl's standard error."""
 
 
 def kubectl(*arguments: str, stdin: str | None = None, timeout: float = 300) -> str:
@@ -44,13 +44,13 @@ def wait_for(what: str, look: Callable[[], T], seconds: float = 180) -> T:
 
 
 def pods_of(process: str) -> list[Any]:
-    """All pods of `web` or `worker`, including terminating ones."""
+    """Returns all pods of `web` or `worker`, including terminating pods."""
     pods: list[Any] = get("pods", "--selector", f"app.kubernetes.io/component={process}")
     return pods
 
 
 def web_pods() -> list[Any]:
-    """All web pods, including terminating ones."""
+    """Returns all web pods, including terminating pods."""
     return pods_of("web")
 
 
@@ -75,7 +75,7 @@ def settled(count: int, seconds: float = 240, process: str = "web") -> list[Any]
 
 
 def restarts(process: str = "web") -> int:
-    """The number of restarts of the process's containers, in total."""
+    """Returns the total number of restarts of the process's containers."""
     return sum(s["restartCount"] for pod in pods_of(process) for s in pod["status"].get("containerStatuses", []))
 
 
@@ -102,7 +102,7 @@ def queued(queue: str = QUEUE, which: str = "ApproximateNumberOfMessages") -> in
 
 
 def purge(queue: str = QUEUE) -> None:
-    """Empties the queue: the audit fails on messages that it has not sent."""
+    """Empties the queue, because an attack's audit fails if the queue has messages that the attack has not sent."""
     kubectl("delete", "--raw", _proxied("sqs:sqs", f"/_stand-in/messages?queue={queue}"))
 
 

@@ -1,4 +1,4 @@
-"""The fixtures: the record, once per run, and a test's view of it."""
+"""The fixtures: the record of a run, and a test's view of the record."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def _is_there(*what: str) -> bool:
 
 @pytest.fixture(scope="session")
 def record() -> Iterator[Record]:
-    """The record; deletes the namespace at the end. Exits if the namespace contains anything but overlays/kind."""
+    """Yields the record, and deletes the namespace at the end. Exits if the namespace is not that of overlays/kind."""
     if _is_there("namespace", "invoice-webhook") and not _is_there("deployment", "toxiproxy"):
         pytest.exit("this cluster's namespace invoice-webhook is not overlays/kind: nothing is changed", returncode=2)
     version = json.loads(kubectl("version", "--output", "json"))["serverVersion"]["gitVersion"]

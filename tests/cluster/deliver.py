@@ -1,7 +1,7 @@
-"""Chargebee's side of a test, inside the pod of its stand-in: python -c "$(cat deliver.py)" URL COUNT RATE LIMIT.
+"""Acts as Chargebee, inside the pod of Chargebee's stand-in: python -c "$(cat deliver.py)" URL COUNT RATE LIMIT.
 
-Registers COUNT pending invoices and what is to be billed, posts their webhooks at RATE a second (every tenth of them
-twice), delivers again what has not got 200, waits until the invoices are closed, and prints its audit as JSON.
+Registers COUNT pending invoices and their usage, and posts their webhooks at RATE a second, every tenth webhook twice.
+Delivers a webhook again until it gets 200. Waits until the invoices are closed, and prints the audit as JSON.
 """
 
 import asyncio
@@ -17,13 +17,13 @@ from local.sample_events import default_file, fresh_events
 from local.seeding import pending, seed
 from local.stand_ins import configured_stand_ins
 
-REDELIVERED_SECONDS = 1.0  # Chargebee's first pause is two minutes
+REDELIVERED_SECONDS = 1.0  # pause before a redelivery; Chargebee's first pause is two minutes
 TRIES = 60
 PATIENCE_SECONDS = 300.0
 
 
 async def deliver(url: str, bodies: list[bytes], rate: float) -> Counter[int]:
-    """Posts the webhooks until each has got 200. Returns how often each status was the answer; 0 means no answer."""
+    """Posts the webhooks until each has got 200. Returns the number of responses by status; 0 means no response."""
     statuses: Counter[int] = Counter()
     loop = asyncio.get_running_loop()
     began = loop.time()

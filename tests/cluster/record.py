@@ -1,4 +1,4 @@
-"""The results: record.json, and their summary as a table in PROOF.md."""
+"""Writes the results to record.json, and their summary as a table into PROOF.md."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _TABLE = re.compile(r"(<!-- recorded -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 class Record:
-    """Rows by section and check. A new run of a section replaces only its own rows."""
+    """The results: a row for each check of a section. A new run of a section replaces only the section's rows."""
 
     def __init__(self, version: str, machine: str, commit: str) -> None:
         self._where = {"kubernetes": version, "machine": machine, "commit": commit}
@@ -42,7 +42,7 @@ class Record:
 
 
 class See:
-    """One test's view: `see(check, figures, holds)`. A check that does not hold fails the test at its end."""
+    """A test's view of the record: `see(check, figures, holds)`. At its end, a test fails if a check does not hold."""
 
     def __init__(self, record: Record, section: str) -> None:
         self._record, self._section = record, section

@@ -1,21 +1,21 @@
-"""The table of PROOF.md: one row per test of record.json, with the worst values of several runs, without rounding."""
+"""Makes the table of PROOF.md: a row for each test in record.json, with the worst values of its runs, not rounded."""
 
 import re
 from collections.abc import Iterable
 
 Row = dict[str, str]
 
-# An attack.Report whose audit holds.
+# Matches the text of an attack.Report whose audit holds.
 _REPORT = re.compile(
     r"(?P<success>[\d.]+)%, (?P<rate>[\d.]+)/s, p50 [\d,]+ ms, p99 (?P<p99>[\d,]+) ms, (?P<codes>[\d:, ]+);"
     r" audit: holds: (?P<accepted>[\d,]+) got 200, (?P<lost>[\d,]+) of them lost"
 )
-# A check's variant within a test: `v02_blocking: memory peak`, `burst: cpu quota`.
+# Matches the variant at the beginning of a check, as in `v02_blocking: memory peak` or `burst: cpu quota`.
 _VARIANT = re.compile(r"^(burst|capped|v\d\d_\w+): ")
 _MAXIMA = ("restarts, failed probes", "memory peak", "memory peak after the start")
-# Messages of the cluster, and details that only the record has.
+# Shortens messages of the cluster, and removes details, which the record still has.
 _SHORT = {r"blocked for .*": "blocked", r"violates PodSecurity .*": "refused", r" \(at most [^)]*\)": ""}
-# Repeated in the attack's report (the audit), or not a figure to compare.
+# Checks that the table leaves out: the attack's report repeats them, or they are not figures to compare.
 _IN_THE_RECORD_ONLY = (
     "audit",
     "deployments available",
@@ -27,7 +27,7 @@ _IN_THE_RECORD_ONLY = (
 
 
 def table(rows: list[Row]) -> str:
-    """Returns a Markdown table. A check that does not hold is shown in full, after the summary."""
+    """Returns a Markdown table. Checks that do not hold are shown in full, after the summary."""
     lines = ["| section | checks | seen (of several runs: the worst) | holds |", "|---|---:|---|---|"]
     for test in _unique(_test(row) for row in rows):
         of_it = [row for row in rows if _test(row) == test]
@@ -45,7 +45,7 @@ def table(rows: list[Row]) -> str:
 
 
 def where(rows: list[Row]) -> str:
-    """Returns the date, the version of Kubernetes and the commit, with the sections if there are several of them."""
+    """Returns date, version of Kubernetes and commit. If runs differ in these, adds the sections of each run."""
     found: dict[str, list[str]] = {}
     for row in rows:
         found.setdefault(f"{row['date'][:10]}, Kubernetes {row['kubernetes']}, `{row['commit']}`", []).append(
@@ -61,13 +61,13 @@ def _test(row: Row) -> str:
 
 
 def _seen(rows: list[Row]) -> list[str]:
-    """Returns one summary of all attacks, and then each other check with its values."""
+    """Returns a summary of all attacks, and then the values of every other check."""
     reports, checks = [], dict[str, list[str]]()
     for row in rows:
         report = _REPORT.search(row["seen"])
         if report:
             reports.append(report)
-        # Before a report, `2 → 4 pods; ` is a separate figure, `0 of 9,000: ` repeats the report.
+        # A text such as `2 → 4 pods; ` before a report is a separate figure. `0 of 9,000: ` only repeats the report.
         own, semicolon, _ = row["seen"][: report.start()].partition("; ") if report else (row["seen"], True, "")
         check = _VARIANT.sub("", row["check"])
         if semicolon and check not in _IN_THE_RECORD_ONLY:
@@ -99,7 +99,7 @@ def _attacks(reports: list[re.Match[str]]) -> str:
 
 
 def _highest(seen: list[str]) -> str:
-    """Replaces each number by its maximum: `0, 7` and `1, 5` become `1, 7`."""
+    """Returns the text with the maximum of each number: `0, 7` and `1, 5` become `1, 7`."""
     columns = zip(*(re.findall(r"\d+", text) for text in seen), strict=True)
     highest = iter([max(column, key=int) for column in columns])
     return re.sub(r"\d+", lambda _: next(highest), seen[0])

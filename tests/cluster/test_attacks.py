@@ -20,7 +20,7 @@ print((two if two.exists() else root / "memory" / "memory.max_usage_in_bytes").r
 
 
 def _unhealthy() -> int:
-    """Returns how many probes of the running web pod have failed after its start-up, by Kubernetes' events."""
+    """Returns how many probes of the running web pod have failed after its start-up, from Kubernetes' events."""
     name = web_pods()[0]["metadata"]["name"]
     events = get("events", "--field-selector", f"involvedObject.name={name},reason=Unhealthy")
     return sum(event.get("count", 1) for event in events if "Startup" not in event["message"])
@@ -28,7 +28,7 @@ def _unhealthy() -> int:
 
 @pytest.mark.parametrize("capped", [False, True], ids=["burst", "capped"])
 def test_releases(see: See, capped: bool) -> None:
-    """Each release has a higher throughput than the one before it (capped: from v04 on), and none is restarted."""
+    """Each release has a higher throughput than the previous one (capped: from v04 on), and no container restarts."""
     successes: list[float] = []
     for release in _RELEASES:
         variant.apply(release, pods=1, capped=capped)
@@ -41,14 +41,14 @@ def test_releases(see: See, capped: bool) -> None:
             peak = int(python(web_pods()[0]["metadata"]["name"], _PEAK, timeout=300)) >> 20
             see(f"{release}: memory peak", f"{peak} MiB", peak < 256)
     rates = ", ".join(f"{throughput:.0f}" for throughput in successes)
-    # On a quarter of a core, v02 and v04 both spend it on building clients, and threads do not make that cheaper.
+    # On a quarter of a core, v02 and v04 spend their CPU on building clients, and threads do not make this cheaper.
     oldest, *newer = successes[1:] if capped else successes
     see("the order", f"{rates} per second", all(before < after for before, after in pairwise([oldest, *newer])))
 
 
 @pytest.mark.parametrize("capped", [False, True], ids=["burst", "capped"])
 def test_naive_probes(see: See, capped: bool) -> None:
-    """v02 under attack, with Kubernetes' default probes as published: probes fail, or the container is restarted."""
+    """Under attack, with Kubernetes' default probes as published, v02's probes fail, or its container is restarted."""
     container = {"name": "web", **_naive()}
     variant.apply(Release.V02_BLOCKING, pods=1, capped=capped, patches=(variant.pod_patch(containers=[container]),))
     report = attack.run(*_PUBLISHED, "--name=naive")
@@ -65,7 +65,7 @@ def _naive() -> dict[str, object]:
 
 
 def test_saturation(see: See) -> None:
-    """The newest release, capped, is overloaded for a minute. Requests and probes succeed, and memory stays small."""
+    """The newest release, capped, is saturated for a minute. Requests and probes succeed, and memory stays small."""
     variant.apply(pods=1, capped=True)
     report = attack.run("--users=200", "--duration=60s", "--name=saturated")
     see("200 users for a minute", report, report.holds and report.failed == 0)

@@ -40,7 +40,7 @@ print(seen)
 
 
 def test_apply(see: See) -> None:
-    """After `kubectl apply -k`, all Deployments are available, and webhooks to the Service are in the queue."""
+    """After `kubectl apply -k`, all Deployments are available, and webhooks to the Service arrive in the queue."""
     variant.apply()
     kubectl("wait", "deployments", "--all", "--for=condition=Available", "--timeout=60s")
     see("deployments available", ", ".join(found["metadata"]["name"] for found in get("deployments")), True)
@@ -63,7 +63,7 @@ def test_restricted(see: See) -> None:
 
 
 def test_resources(see: See) -> None:
-    """The kernel has the manifests' limits and shares, capped or not, and kills a process above the memory limit."""
+    """The kernel applies the manifests' limits and shares, capped or not. It kills a process above the memory limit."""
     for capped in (False, True):
         variant.apply(pods=1, capped=capped)
         pod = web_pods()[0]["metadata"]["name"]
@@ -71,7 +71,7 @@ def test_resources(see: See) -> None:
         name = "capped" if capped else "burst"
         see(f"{name}: memory limit", f"{int(limit) >> 20} MiB", int(limit) == 512 << 20)
         see(f"{name}: memory peak after the start", f"{int(peak) >> 20} MiB", int(peak) < 256 << 20)
-        # cgroup v1: 250 of 1,000m are 256 of 1,024 shares; v2 has a weight that depends on the runtime.
+        # In cgroup v1, 250 of 1,000m are 256 of 1,024 shares. In v2, the weight depends on the container runtime.
         see(f"{name}: cpu shares (v1) or weight (v2)", share, int(share) in (256, 10, 35))
         see(f"{name}: cpu quota", quota, quota == ("25000" if capped else "-1") or (quota == "max" and not capped))
     try:
@@ -83,7 +83,7 @@ def test_resources(see: See) -> None:
 
 
 def test_networkpolicy(see: See) -> None:
-    """Only listed pods reach web. Web reaches only the queue's proxy; a worker also reaches Chargebee and DynamoDB."""
+    """Only listed pods can reach web. Web can reach only the queue's proxy; a worker also Chargebee and DynamoDB."""
     variant.apply(pods=1, workers=1)
     addresses = {process: pods_of(process)[0]["status"]["podIP"] for process in ("web", "worker")}
     for label, expected in (("loadtest", "connected"), ("other", "blocked")):
@@ -100,7 +100,7 @@ def test_networkpolicy(see: See) -> None:
 
 
 def test_metrics(see: See) -> None:
-    """Prometheus, in the namespace `monitoring`, scrapes web and worker, and reaches no other port of theirs."""
+    """Prometheus, in the namespace `monitoring`, can scrape web and worker, but cannot connect to their other ports."""
     variant.apply(pods=1, workers=1)
     with namespace("monitoring"):
         for process in ("web", "worker"):

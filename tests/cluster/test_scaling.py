@@ -11,7 +11,7 @@ from tests.cluster import attack, variant
 from tests.cluster.cluster import get, kubectl, python, settled, wait_for, web_pods
 from tests.cluster.record import See
 
-# The newest release needs so little CPU that a laptop cannot send what four pods of it handle, nor make the HPA act.
+# Not the newest release: it needs so little CPU that a laptop can neither saturate four pods nor make the HPA act.
 _SCALED = Release.V08_NATIVE_ASYNC
 _SECONDS = 20
 _ROUNDS = 3
@@ -21,7 +21,7 @@ root = Path("/sys/fs/cgroup")
 if (root / "cgroup.controllers").exists(): print(int((root / "cpu.stat").read_text().split()[1]) / 1e6)
 else: print(int((root / "cpuacct" / "cpuacct.usage").read_text()) / 1e9)
 """
-# Prints the jiffies of all cores: the busy ones, and all. /proc/stat is the node's, even inside a pod.
+# Prints the busy jiffies and all jiffies of all cores. /proc/stat is the node's, even inside a pod.
 _JIFFIES = """
 from pathlib import Path
 jiffies = [int(field) for field in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
@@ -30,7 +30,7 @@ print(sum(jiffies) - jiffies[3] - jiffies[4], sum(jiffies))
 
 
 class Scaled(NamedTuple):
-    """An attack on capped pods. `cores`: each pod's CPU, in cores; `busy`: the share of the node's CPU time in use."""
+    """An attack on capped pods. `cores`: each pod's CPU in cores. `busy`: the used share of the node's CPU time."""
 
     report: attack.Report
     cores: list[float]
@@ -66,7 +66,7 @@ def _cpu_seconds(pod: str) -> float:
 def test_pods(see: See) -> None:
     """2 and 4 capped pods have 1.9 and 3.6 times the throughput of one, unless the node's cores are over 90 % busy.
 
-    Three rounds; a ratio is the median of those within a round, since a slow minute affects all pods alike.
+    There are three rounds. Each ratio is the median of the rounds' ratios, because a slow minute affects a whole round.
     """
     seen: dict[int, list[Scaled]] = {1: [], 2: [], 4: []}
     for turn in range(_ROUNDS):
@@ -84,7 +84,7 @@ def test_pods(see: See) -> None:
 
 @pytest.mark.parametrize(("capped", "most"), [(False, 4), (True, 10)], ids=["burst", "capped"])
 def test_cold_start(see: See, capped: bool, most: int) -> None:
-    """After each of three starts, the pod is ready in time. Kubernetes' timestamps are in whole seconds."""
+    """After each of three starts, the pod is ready within `most` seconds. Kubernetes' timestamps are whole seconds."""
     variant.apply(pods=1, capped=capped)
     taken, cpu = [], []
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Pods are replaced in several ways, under 100 webhooks a second, each on a new connection."""
+"""Pods are replaced in several ways while 100 webhooks a second arrive, each on a new connection."""
 
 import json
 from collections.abc import Callable
@@ -56,7 +56,7 @@ def _delete_one() -> None:
     ids=["rolling_restart", "change_of_release", "scale_2_4_2", "delete_pod"],
 )
 def test_stops(see: See, disturb: Callable[[], None], duration: int) -> None:
-    """No request fails, and nothing that got 200 is lost."""
+    """No request fails, and no webhook that got 200 is lost."""
     variant.apply()
     attack.start(*_LOAD, f"--duration={duration}s")
     disturb()
@@ -68,7 +68,7 @@ def test_stops(see: See, disturb: Callable[[], None], duration: int) -> None:
 
 def test_kill_9(see: See) -> None:
     """The container restarts. Requests may fail until its endpoint is removed, but no acknowledged webhook is lost."""
-    # One PID namespace for the pod: otherwise the process is PID 1, which cannot be killed from its own namespace.
+    # The pod's containers share a PID namespace, because a PID 1 cannot be killed from inside its own namespace.
     # https://man7.org/linux/man-pages/man7/pid_namespaces.7.html
     variant.apply(patches=(variant.pod_patch(shareProcessNamespace=True),))
     attack.start(*_LOAD, "--duration=45s")
@@ -79,6 +79,6 @@ def test_kill_9(see: See) -> None:
     settled(2)
     see("the load outlasted it", not attack.is_over(), not attack.is_over())
     report = attack.finish()
-    # Half of the requests for as long as the endpoint is still listed: a few seconds at the most.
+    # Half of the requests may fail while the Service still lists the endpoint, which is a few seconds at most.
     see("failed requests", f"{report.failed} of {report.requests:,}: {report}", report.failed <= 250)
     see("audit", report.audit, report.holds)

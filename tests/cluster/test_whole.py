@@ -1,4 +1,4 @@
-"""Webhooks go the whole way to closed invoices. Nothing is lost or repeated while pods are replaced."""
+"""Tests the whole path from webhooks to closed invoices. Nothing is lost or repeated while pods are replaced."""
 
 import json
 from collections import Counter
@@ -58,7 +58,7 @@ def _restart(process: str) -> None:
 
 
 def _restart_both() -> None:
-    """Rolls out one process after the other, because a node of two cores has no room for both."""
+    """Rolls out one process after the other, because a node with two cores is too small for both at once."""
     _restart("worker")
     _restart("web")
 
@@ -69,7 +69,7 @@ def _delete_a_worker() -> None:
 
 
 def _kill_a_worker() -> None:
-    """Kills a worker. After a minute (APP_BILLING_LEASE, APP_WORKER_VISIBILITY), another one may do its work."""
+    """Kills a worker. After a minute (APP_BILLING_LEASE, APP_WORKER_VISIBILITY), another worker may do its work."""
     before = restarts("worker")
     with suppress(KubectlError):  # kubectl exec may fail when its container ends
         python(pods_of("worker")[0]["metadata"]["name"], kill("worker"))
@@ -107,7 +107,7 @@ def test_whole_stops(see: See, disturb: Callable[[], None]) -> None:
 @pytest.mark.timeout(2400)
 def test_ten_thousand_events(see: See) -> None:
     """While workers are killed, evicted and restarted, each invoice is closed once, and has each charge once."""
-    in_memory = {"resources": {"limits": {"memory": "3Gi"}}}  # all webhooks, and the stand-ins' records of them
+    in_memory = {"resources": {"limits": {"memory": "3Gi"}}}  # all webhooks, and the stand-ins' records
     larger = [variant.pod_patch(name, containers=[{"name": name, **in_memory}]) for name in ("chargebee", "dynamodb")]
     whole.deploy(patches=(variant.pod_patch("worker", shareProcessNamespace=True), *larger))
     disturbed: Counter[str] = Counter()
