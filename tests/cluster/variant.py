@@ -1,4 +1,4 @@
-"""The deployed variant: overlays/kind with a release, a number of pods, the cap, workers or none, and patches."""
+"""Deploys a variant of overlays/kind: a release, numbers of pods and workers, a CPU cap or none, and patches."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from typing import Any
 from tests.cluster.cluster import kubectl, set_latency, settled
 
 ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / ".run" / "k8s"  # inside the tree: kustomize accepts only relative paths to bases
+FOLDER = ROOT / ".run" / "k8s"  # in this tree, because kustomize accepts only relative paths to bases
 
 # Kubernetes' defaults, which apply when only the path of a probe is given:
 # https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/#configure-probes
@@ -20,7 +20,7 @@ NAIVE_PROBES = {
 
 
 def pod_patch(process: str = "web", **pod: Any) -> Any:
-    """A patch of the Deployment's pods."""
+    """Returns a patch of the Deployment's pods."""
     return _deployment(process, {"template": {"spec": pod}})
 
 
@@ -29,7 +29,7 @@ def _deployment(process: str, spec: Any) -> Any:
 
 
 def fixed(pods: int, process: str = "web") -> Any:
-    """A patch of the HPA with a fixed number of pods."""
+    """Returns a patch of the HPA for a fixed number of pods."""
     return {
         "apiVersion": "autoscaling/v2",
         "kind": "HorizontalPodAutoscaler",
@@ -39,7 +39,7 @@ def fixed(pods: int, process: str = "web") -> Any:
 
 
 def _workers(count: int) -> Any:
-    """Returns a patch for `count` workers. With none, the audit of an attack is the only consumer of the queue.
+    """Returns a patch for `count` workers. Without workers, an attack's audit is the only consumer of the queue.
 
     An HPA does not act on a Deployment without replicas:
     https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/#implicit-maintenance-mode-deactivation
@@ -48,7 +48,7 @@ def _workers(count: int) -> Any:
 
 
 def write(folder: Path, kustomization: Any) -> Path:
-    """Writes a kustomization (JSON is YAML)."""
+    """Writes a kustomization as JSON, which is valid YAML, and returns its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "kustomization.yaml").write_text(json.dumps(kustomization, indent=2), encoding="utf-8")
     return folder
@@ -63,9 +63,9 @@ def apply(
     rate: int = 150,
     patches: tuple[Any, ...] = (),
 ) -> None:
-    """Deploys the variant, and waits until only its pods run. If `pods` is None, the HPA decides, from two pods up.
+    """Deploys the variant, and waits until only its pods run. `pods`: None lets the HPA decide, with two pods or more.
 
-    `rate`: Chargebee's calls a minute, as the workers know it.
+    `rate`: the workers' setting of Chargebee's limit, in calls a minute.
     """
     base = os.path.relpath(ROOT / "deploy" / "k8s", FOLDER)
     chosen = [*patches, _workers(workers), *([fixed(pods)] if pods is not None else [])]

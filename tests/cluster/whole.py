@@ -10,12 +10,12 @@ from typing import IO, Any, NamedTuple
 from tests.cluster import variant
 from tests.cluster.cluster import DEAD_LETTERS, NAMESPACE, KubectlError, purge
 
-LIMIT = 3500  # calls a minute: the largest plan
+LIMIT = 3500  # calls a minute, as in Chargebee's largest plan
 _CODE = (Path(__file__).parent / "deliver.py").read_text(encoding="utf-8")
 
 
 class Delivered(NamedTuple):
-    """The audit; `refused`: answers other than 200, each of them delivered again."""
+    """The audit. `refused`: the number of responses other than 200, after which the webhook was delivered again."""
 
     statuses: dict[str, int]
     expected: int
@@ -45,14 +45,14 @@ class Delivery:
             raise KubectlError(f"deliver.py: {line or 'it has ended'}")
 
     def finish(self) -> Delivered:
-        """Waits for the end, and returns the audit. Raises KubectlError."""
+        """Waits until all webhooks are delivered and all invoices closed. Returns the audit. Raises KubectlError."""
         self.await_line("delivered")
         return Delivered(**json.loads(self._lines.readline() or "{}"))
 
 
 @contextmanager
 def delivering(count: int, rate: float) -> Iterator[Delivery]:
-    """Starts to deliver `count` webhooks, `rate` a second. Ends the delivery with the context."""
+    """Delivers `count` webhooks at `rate` a second, in the background. Stops when the context ends."""
     arguments = ["http://web", str(count), str(rate), str(LIMIT)]
     command = ["kubectl", "--namespace", NAMESPACE, "exec", "deployment/chargebee", "--", "python", "-c", _CODE]
     with subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, encoding="utf-8") as process:
