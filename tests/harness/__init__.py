@@ -1,1 +1,1 @@
-"""The processes and senders of the tests: queue processes, services, raw sockets."""
+"""Helpers of the tests: queue processes, services, senders on raw sockets."""

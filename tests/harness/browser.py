@@ -1,4 +1,4 @@
-"""Headless Chromium."""
+"""Runs headless Chromium for tests."""
 
 import shutil
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from tests.harness.missing import CI
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 NO_BROWSER = "the page needs a browser (Debian: apt install chromium)"
 needs_chromium = pytest.mark.skipif(CHROMIUM is None and not CI, reason=NO_BROWSER)
-# Of each `expect`, in ms: Playwright's own five seconds are few on a busy machine. Tests that click set it for clicks,
-# too (`set_default_timeout`).
+# The time-out of each `expect`, in ms. Playwright's default of five seconds is too short on a busy machine. Tests that
+# click also set this time-out for clicks (`set_default_timeout`).
 PATIENCE_MS = 60_000
 
 

@@ -1,4 +1,4 @@
-"""Commands in processes of their own, and `python -m local run` on free ports."""
+"""Runs commands as processes, and `python -m local run` on free ports."""
 
 import subprocess
 import sys
@@ -28,7 +28,7 @@ def run_local(
 
 
 class LocalRunProcess(Web):
-    """`python -m local run` on free ports, without a worker unless `settings` have one."""
+    """Runs `python -m local run` on free ports, without a worker unless `settings` enable one."""
 
     def __init__(self, run_dir: Path, extra: dict[str, str] | None = None, **settings: object) -> None:
         ports = {"port": 0, "metrics_port": 0, "local_live_port": 0, "local_worker": 0, "local_run_dir": run_dir}

@@ -1,4 +1,4 @@
-"""A forward proxy that knows only CONNECT, and stands at the same time for the HTTPS site behind it."""
+"""A forward proxy that supports only CONNECT, and that also acts as the HTTPS site behind the proxy."""
 
 import asyncio
 import ssl
@@ -8,9 +8,9 @@ from typing import Self
 
 
 class ConnectProxy:
-    """Listens on a free port of 127.0.0.1 inside `with`.
+    """A context in which the proxy listens on a free port of 127.0.0.1.
 
-    Each tunnel ends at the proxy, which decrypts it with `tls` and forwards the bytes to 127.0.0.1:`port`. `heads`: the
+    The proxy terminates each tunnel, decrypts its bytes with `tls`, and forwards them to 127.0.0.1:`port`. `heads`: the
     head of each request to the proxy.
     """
 

@@ -1,4 +1,4 @@
-"""`python -m app …` that logs, at each SIGUSR1, which objects only the garbage collector could free, by type.
+"""Runs `python -m app …`. At each SIGUSR1, logs how many objects only the garbage collector can free, by type.
 
 python -m tests.harness.garbage web
 """
@@ -19,7 +19,7 @@ def _report(*signal_and_frame: object) -> None:
     gc.collect()
     types = Counter(f"{type(found).__module__}.{type(found).__qualname__}" for found in gc.garbage)
     gc.garbage.clear()
-    gc.set_debug(0)  # else they would be found, and saved, again
+    gc.set_debug(0)  # otherwise, the same objects would be found and saved again
     gc.collect()
     gc.set_debug(gc.DEBUG_SAVEALL)
     os.write(2, json.dumps({"message": "garbage", "number": next(_numbers), "types": types}).encode() + b"\n")

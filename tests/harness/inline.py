@@ -1,4 +1,4 @@
-"""v01, with DynamoDB and a stand-in of Chargebee in place of the queue."""
+"""Runs v01, with DynamoDB and a stand-in for Chargebee instead of a queue."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from tests.harness.service import NO_CAS, Service
 class Inline:
     """The table and the stand-in for Chargebee that v01 uses. `run`: the local run that `local.seeding` seeds.
 
-    `billed`: the ids of the events that were billed in tests before.
+    `billed`: the ids of the events that earlier tests have billed.
     """
 
     def __init__(self, run: LocalRun, dynamodb: Any) -> None:
@@ -41,11 +41,11 @@ class Inline:
         httpx.put(f"{self.run.chargebee}/_/behaviour", json=behaviour, verify=NO_CAS, timeout=60).raise_for_status()
 
     def put(self, item: dict[str, Any]) -> None:
-        """Writes an item of the table."""
+        """Writes an item to the table."""
         self.dynamodb.put_item(TableName=self.run.table, Item=item)
 
     def items(self, body: bytes) -> list[Any]:
-        """The billable events of the webhook's customer."""
+        """Returns the billable events of the webhook's customer."""
         customer = json.loads(body)["content"]["invoice"]["customer_id"]
         found: list[Any] = self.dynamodb.query(
             TableName=self.run.table,
@@ -55,12 +55,12 @@ class Inline:
         return found
 
     def calls(self, kind: str) -> int:
-        """How many calls of that kind the stand-in has answered."""
+        """Returns how many calls of this kind the stand-in has answered."""
         found: dict[str, list[float]] = self._audit()["calls"].get(kind, {})
         return sum(len(times) for times in found.values())
 
     def invoice(self, body: bytes) -> Any:
-        """The audit of the webhook's invoice."""
+        """Returns the audit of the webhook's invoice."""
         invoice_id = json.loads(body)["content"]["invoice"]["id"]
         return next(invoice for invoice in self._audit()["invoices"] if invoice["id"] == invoice_id)
 
@@ -69,7 +69,7 @@ class Inline:
 
 
 def charged(invoice: Any) -> list[str]:
-    """The billable ids on an invoice."""
+    """Returns the ids of the billable events that are charged on an invoice."""
     return [charge["billable"] for charge in invoice["charges"]]
 
 
@@ -80,7 +80,7 @@ def expected(body: bytes) -> list[str]:
 
 @contextmanager
 def open_inline(endpoint: str, **behaviour: Any) -> Iterator[Inline]:
-    """Yields a table in the embedded AWS at `endpoint`, with a stand-in for Chargebee of its own."""
+    """Yields a new table in the embedded AWS at `endpoint`, and a new stand-in for Chargebee."""
     dynamodb = boto3.client(
         "dynamodb",
         endpoint_url=endpoint,
@@ -107,7 +107,7 @@ class InlineService(Service):
         seed(inline.run, [default_file().read_bytes()])  # for tests that send the default event without `post`
 
     def post(self, body: bytes, **options: Any) -> httpx.Response:
-        if isinstance(body, bytes):  # not in pieces
+        if isinstance(body, bytes):  # otherwise, the body is an iterator of pieces
             seed(self.inline.run, [body])
         response = super().post(body, **options)
         if response.status_code == 200 and response.json()["status"] == "processed":
@@ -118,7 +118,7 @@ class InlineService(Service):
 class Billed:
     """Implements `Queued` for v01: the webhooks that were billed.
 
-    The first delivery of each event must have made one `close` call. Later ones find the charges in the table.
+    The first delivery of each event must have made one `close` call. Later deliveries find the charges in the table.
     """
 
     def __init__(self, service: InlineService) -> None:

@@ -1,8 +1,8 @@
-r"""Kinds of JSON values, and of text that is no JSON, for a field that the service does not read.
+r"""Kinds of JSON values, and of invalid JSON, for a field that the service does not read.
 
-The kinds are those of Nicolas Seriot's survey of JSON parsers: values that the grammar of RFC 8259 allows, text that it
-does not allow, and values that it leaves to the parser. Of the last, the service accepts those that are UTF-8 and not
-nested too deeply.
+The kinds are from Nicolas Seriot's survey of JSON parsers: values that the grammar of RFC 8259 allows, text that the
+grammar does not allow, and values for which the parser may decide. Of the third kind, the service accepts values that
+are UTF-8 and not nested too deeply.
 """
 
 
@@ -46,7 +46,7 @@ LEFT_TO_THE_PARSER = [
     *(b'[%b, "\\ud800"]' % _LONG, b'"%b"' % _LONG, _LONG[1:], b"1." + _LONG, b"1e" + _LONG, b"1e-" + _LONG),
     *(b"9" * 30, b"0.4e" + b"9" * 60),
     *_kinds(rb"-9999e9 ~ -1e9999 ~ 1.5e+9999 ~ 123.4e-789 ~ 12e100000 ~ 12e-10000000"),
-    *(b"[" * 200 + b"]" * 200, b"[" * 199 + b'"\\ud800"' + b"]" * 199),  # in an event, the deepest
+    *(b"[" * 200 + b"]" * 200, b"[" * 199 + b'"\\ud800"' + b"]" * 199),  # the deepest that an event may contain
 ]
 NO_JSON = [
     *(b"", b" ", b"1\x00", b"[\x00]", b"[\x0c]", b"[\x0b]", b"\xf0\x9f\x98\x80", b"\xc3\xa5", b"[\xe2\x81\xa0]"),

@@ -1,4 +1,4 @@
-"""`python -m lab` as a process of its own, on a free port."""
+"""Runs `python -m lab` as a process, on a free port."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from tests.harness.service import NO_CAS, clean_environment
 
 
 class Lab:
-    """A running lab. `with` waits until the lab listens, and stops it at the end."""
+    """A running lab. `with` waits until the lab listens, and stops the lab at the end."""
 
     def __init__(self, **settings: object) -> None:
         environment = clean_environment(**{f"lab_{name}": value for name, value in {"port": 0, **settings}.items()})

@@ -1,4 +1,4 @@
-"""Webhooks from many senders at once, until the service closes its listener."""
+"""Sends webhooks from many senders at once, until the service closes its listener."""
 
 import math
 import socket
@@ -10,19 +10,19 @@ from app.server.listener import drop_new
 from app.server.run import LAST_CALL_SECONDS
 from tests.harness.raw import RawSender
 
-# The outcome of a sender that paused between its connection and its first webhook. A service that stops waits for this
-# webhook for LAST_CALL_SECONDS at most, so it may have closed the connection.
+# The outcome of a sender that has paused between connecting and its first webhook. A service that stops waits at most
+# LAST_CALL_SECONDS for the first webhook, so it may have closed the connection.
 SENT_TOO_LATE = "sent too late"
 
 
 class Load:
     """Senders that each post one webhook after the other until a connection is refused.
 
-    `seen` counts statuses, and the names of errors. Without `keep_alive`, each webhook has a connection of its own.
+    `seen` counts statuses and the names of errors. Without `keep_alive`, each webhook has a new connection.
     """
 
     def __init__(self, address: tuple[str, int], event: bytes, senders: int = 8, *, keep_alive: bool = True) -> None:
-        self._outcomes: list[str] = []  # threads may append at the same time, but not count
+        self._outcomes: list[str] = []  # not a Counter, because threads can safely append, but not count
         self._address = address
         self._event = event
         self._keep_alive = keep_alive
@@ -37,7 +37,7 @@ class Load:
             self._answered.release()
 
     def _send(self) -> str:
-        """Posts on one connection as long as it is kept. Counts all outcomes but the last, which it returns."""
+        """Posts webhooks on one connection until it ends. Records all outcomes but the last, and returns the last."""
         answer = b""
         opened, sent = time.monotonic(), math.inf
         try:

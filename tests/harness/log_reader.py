@@ -1,4 +1,4 @@
-"""A program that reads a process's log through a pipe, and that a test can suspend, resume and kill."""
+"""Runs a program that reads a process's log through a pipe. A test can suspend, resume and kill the program."""
 
 import sys
 import time
@@ -10,8 +10,8 @@ import psutil
 
 from tests.harness.service import Web
 
-# On Linux, the pipe and the process store few lines, so that a test need not send thousands of webhooks. The script is
-# otherwise the same as `-m app`.
+# The same as `-m app`, but on Linux, the pipe and the process store fewer lines, so that a test needs only hundreds of
+# webhooks to fill them.
 _SCRIPT = """
 import fcntl
 from app.cli import main
@@ -24,7 +24,7 @@ main()
 
 
 def with_reader(command: str) -> list[str]:
-    """Returns the command line of `python -m app COMMAND`, whose log a program passes on to the test."""
+    """Returns the command line that runs `python -m app COMMAND` with a program that passes its log on to the test."""
     return ["bash", "-c", 'exec "$@" 2> >(exec cat >&2)', "bash", sys.executable, "-c", _SCRIPT, command]
 
 
@@ -47,9 +47,9 @@ def stalled(process: Web) -> Iterator[None]:
 
 
 def require_probes(process: Web, work: Callable[[], object], period: float) -> None:
-    """Does `work` in a thread, and probes the process, whose log reader stalls for the first third of each `period`.
+    """Does `work` in a thread, and probes the process. The log reader stalls for the first third of each `period`.
 
-    Raises httpx.ReadTimeout if a probe waits for the reader, which reads on only after the answer.
+    Raises httpx.ReadTimeout if a probe waits for the reader, because the reader continues only after the response.
     """
     reader, answers = reader_of(process), 0
     with ThreadPoolExecutor(1) as thread, process.client(timeout=60) as client:

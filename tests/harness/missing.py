@@ -1,4 +1,4 @@
-"""Programs that a test needs and this machine may lack: the reason is shown, and CI, which installs them, fails."""
+"""Skips tests whose programs are not installed, and shows the reason. In CI, which installs them, such a test fails."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""A collector: receives OTLP/HTTP, and decodes its protobuf."""
+"""A collector that receives OTLP/HTTP, and decodes the protobuf messages."""
 
 import gzip
 import threading
@@ -13,7 +13,7 @@ Request = TypeVar("Request", ExportMetricsServiceRequest, ExportTraceServiceRequ
 
 
 class OtlpReceiver(Generic[Request]):
-    """Listens on a free port inside `with`, for one kind of requests. `held`: answers none before `with` ends."""
+    """A context that listens on a free port for one kind of requests. `held`: responds only when the context ends."""
 
     def __init__(self, kind: type[Request], *, held: bool = False) -> None:
         self._kind: type[Request] = kind
@@ -34,7 +34,7 @@ class OtlpReceiver(Generic[Request]):
                 self.send_response(200)
                 self.send_header("Content-Type", "application/x-protobuf")
                 self.end_headers()
-                self.wfile.write(b"")  # an answer without any of its fields
+                self.wfile.write(b"")  # a protobuf response in which no field is set
 
             def log_message(self, *arguments: Any) -> None:
                 pass
@@ -43,7 +43,7 @@ class OtlpReceiver(Generic[Request]):
             daemon_threads = True
 
             def handle_error(self, *arguments: Any) -> None:
-                pass  # a service that has ended does not read its answer
+                pass  # a service that has ended does not read the response
 
         self._server = Server(("127.0.0.1", 0), Handler)
         self.endpoint = f"http://127.0.0.1:{self._server.server_address[1]}"

@@ -1,4 +1,4 @@
-"""Processes that may end at any moment."""
+"""Lists processes that may end at any moment."""
 
 import time
 from collections.abc import Collection, Iterable, Iterator
@@ -15,10 +15,9 @@ def names(processes: Iterable[psutil.Process]) -> Iterator[str]:
 
 
 def alive(processes: Collection[psutil.Process], seconds: float = 60) -> list[psutil.Process]:
-    """Returns those of `processes` that still run, after at most `seconds`.
+    """Waits until all `processes` have ended, for at most `seconds`. Returns the processes that still run.
 
-    A zombie has ended. A zombie whose parent has ended stays until PID 1 reaps it, which some containers' PID 1 never
-    does.
+    A zombie counts as ended, because the PID 1 of some containers never reaps zombies whose parent has ended.
     """
     deadline = time.monotonic() + seconds
     while (left := [one for one in processes if _runs(one)]) and time.monotonic() < deadline:

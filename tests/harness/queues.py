@@ -1,4 +1,4 @@
-"""What tests do with a queue process of `loadtest.stage.queues`."""
+"""Reads the queues of a queue process (see `loadtest.stage.queues`) for tests."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Queued(Protocol):
-    """The webhooks that a service has taken; reading removes them."""
+    """The webhooks that a service has accepted. Reading removes them."""
 
     def clear(self) -> None: ...
 
@@ -21,12 +21,12 @@ class Queued(Protocol):
     def bodies(self) -> list[bytes]: ...
 
 
-# A name, and settings.
+# Starts a service. The arguments are a name, and settings.
 Serve = Callable[..., "tuple[Service, Queued]"]
 
 
 class Queue:
-    """Implements `Queued` for a service that enqueues: the messages in its SQS queue."""
+    """Implements `Queued` for a service that enqueues, with the messages in its SQS queue."""
 
     def __init__(self, sqs: "SQSClient", queue_url: str) -> None:
         self._sqs = sqs
@@ -48,7 +48,7 @@ def environment(endpoint: str) -> dict[str, str]:
 
 
 def drain(sqs: "SQSClient", queue_url: str) -> list[tuple[bytes, dict[str, str]]]:
-    """Takes every message out of the queue: body and attributes."""
+    """Removes all messages from the queue. Returns the body and the attributes of each message."""
     taken: list[tuple[bytes, dict[str, str]]] = []
     while True:
         messages = sqs.receive_message(

@@ -1,4 +1,4 @@
-"""ElasticMQ as a process, an independent opinion on SQS for one job of CI: https://github.com/softwaremill/elasticmq"""
+"""Runs ElasticMQ, an independent emulator of SQS, for one job of CI: https://github.com/softwaremill/elasticmq"""
 
 import re
 import shutil
@@ -14,7 +14,7 @@ _CLASSPATH = _PROJECT / "target" / "classpath"
 
 
 class ElasticMq:
-    """ElasticMQ under Java 17, in memory. Its jars: `make tests/harness/elasticmq/target/classpath`."""
+    """ElasticMQ under Java 17, in memory. `make tests/harness/elasticmq/target/classpath` downloads its jars."""
 
     def __init__(self) -> None:
         version = re.search(
@@ -45,7 +45,7 @@ class ElasticMq:
             "-cp",
             _CLASSPATH.read_text(encoding="utf-8").strip(),
         ]
-        # A session of its own: Ctrl-C in the terminal must not end the queue before the service has drained.
+        # In a new session, because Ctrl-C in the terminal must not end the queue before the service has drained.
         self._process = subprocess.Popen(
             [*command, "org.elasticmq.server.Main"], stdout=subprocess.DEVNULL, start_new_session=True
         )
