@@ -1,4 +1,4 @@
-"""HTTP on a bare socket, for requests that a client library would not send."""
+"""Sends HTTP on a bare socket, for requests that a client library would not send."""
 
 import base64
 import select
@@ -11,13 +11,13 @@ BASIC = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 
 
 class RawSender:
-    """A connection on which a webhook is sent piece by piece."""
+    """A connection on which a test sends a webhook piece by piece."""
 
     def __init__(self, address: tuple[str, int]) -> None:
         self._socket = socket.create_connection(address, timeout=60)
 
     def head(self, *headers: str, authorization: str = BASIC, body: bytes = b"") -> None:
-        """Sends the request up to its body, or with `body` in the same piece."""
+        """Sends the head of the request, and `body` in the same piece."""
         lines = ["POST /webhooks/chargebee HTTP/1.1", "Host: service", f"Authorization: {authorization}", *headers]
         self.send("\r\n".join([*lines, "", ""]).encode() + body)
 
@@ -25,11 +25,11 @@ class RawSender:
         self._socket.sendall(data)
 
     def half_close(self) -> None:
-        """Ends what this side sends; it still receives."""
+        """Closes the sending side of the connection. The receiving side stays open."""
         self._socket.shutdown(socket.SHUT_WR)
 
     def wait_until_read(self) -> None:
-        """Waits for the answer to `Expect: 100-continue`, which comes when the service begins to read the body."""
+        """Waits for `100 Continue`, which the service sends when it begins to read the body."""
         expected = b"HTTP/1.1 100 Continue\r\n\r\n"
         assert self._exactly(len(expected)) == expected
 
@@ -39,14 +39,14 @@ class RawSender:
         return bool(readable)
 
     def answer(self) -> bytes:
-        """Returns one answer, or what arrives before the other side closes. Later bytes remain for the next call."""
+        """Returns one response, or the bytes that arrive before the other side closes. Leaves later bytes unread."""
         head = self._up_to(b"\r\n\r\n")
         lines = head.lower().split(b"\r\n")
         length = next((int(line[15:]) for line in lines if line.startswith(b"content-length:")), 0)
         return head + self._exactly(length)
 
     def _up_to(self, end: bytes) -> bytes:
-        """Reads until `end` and no further, or until the other side closes."""
+        """Reads up to and including `end`, or until the other side closes."""
         data = b""
         while waiting := self._socket.recv(65_536, socket.MSG_PEEK):
             seen = data + waiting
@@ -57,7 +57,7 @@ class RawSender:
         return data
 
     def _exactly(self, count: int) -> bytes:
-        """Reads `count` bytes, or fewer if the other side closes before."""
+        """Reads `count` bytes, or fewer if the other side closes earlier."""
         data = b""
         while len(data) < count and (more := self._socket.recv(count - len(data))):
             data += more

@@ -1,4 +1,4 @@
-"""Reads a service's /metrics with the parser of Prometheus' own client."""
+"""Reads a service's /metrics with the parser of Prometheus' Python client."""
 
 import time
 from collections.abc import Callable
@@ -13,7 +13,7 @@ PATIENCE_SECONDS = 60
 
 
 class Scrape(NamedTuple):
-    """All samples of one moment: name and labels → value."""
+    """All samples of one scrape. `samples`: the value, by name and labels."""
 
     samples: dict[tuple[str, frozenset[tuple[str, str]]], float]
 
@@ -48,5 +48,5 @@ def scrape_until(service: Web, wanted: Callable[[Scrape], bool]) -> Scrape:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not wanted(found := scrape(service)):
         assert time.monotonic() < deadline, found
-        time.sleep(0.02)  # between two looks
+        time.sleep(0.02)  # between two scrapes
     return found

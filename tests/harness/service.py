@@ -1,4 +1,4 @@
-"""`python -m app web` as a process of its own, on a free port; tests can wait for its log lines."""
+"""Runs `python -m app web` as a process, on a free port. Tests can wait for its log lines."""
 
 import json
 import os
@@ -19,27 +19,27 @@ from local.readiness import wait_until_ready
 from tests.harness import queues
 
 USER, PASSWORD = "chargebee", "s3cret-pass"
-# v01's SDKs take seconds of CPU to import, and a machine may be busy with ten times as much.
+# Importing v01's SDKs takes seconds of CPU, and on a busy machine, a start may take ten times as long.
 START_SECONDS = 150
-# Every URL here is http: without this, each httpx.Client reads the CA bundle, which takes 28 ms of CPU.
+# Used because every URL here is http. Without it, each httpx.Client reads the CA bundle, which takes 28 ms of CPU.
 NO_CAS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def clean_environment(**settings: object) -> dict[str, str]:
-    """The tests' own environment without its APP_ and AWS_ variables, and with `settings`.
+    """Returns the tests' environment without APP_ and AWS_ variables, and with `settings`.
 
-    Also without COLUMNS, which pytest-xdist sets to 80, and which a pipe does not have.
+    Leaves out COLUMNS as well, because pytest-xdist sets it to 80, but a command with a pipe has no such variable.
     """
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_", "COLUMNS"))}
     return clean | {f"APP_{name.upper()}": str(value) for name, value in settings.items()}
 
 
 def without_coverage(environment: dict[str, str]) -> dict[str, str]:
-    """Returns `environment` without the variables with which coverage measures a process.
+    """Returns `environment` without the variables that make coverage measure a process.
 
-    A test needs this if it may interrupt a process at any moment, and the process has no handler for the signal. If
-    KeyboardInterrupt is raised while coverage holds its lock (`Collector.lock_data`), coverage never releases the lock,
-    and later waits for it forever.
+    A test needs this if it may send SIGINT at any moment to a process without a handler. If KeyboardInterrupt is raised
+    while coverage has its lock (`Collector.lock_data`), coverage never releases the lock, and later waits for it
+    forever.
     """
     return {name: value for name, value in environment.items() if not name.startswith("COVERAGE_PROCESS_")}
 
@@ -56,14 +56,14 @@ def environment(endpoint: str, queue_url: str | None, **settings: object) -> dic
     return clean_environment(**ours) | queues.environment(endpoint)
 
 
-# The newest release on uvicorn as people install it, and the newest one on this project's server.
+# The newest release on uvicorn, and the newest release on this project's server.
 ASGI, CALLBACKS = (max(one for one in Release if one.needs_asgi is asgi) for asgi in (True, False))
-# The server's two ways to a webhook's handler: by callbacks, and over ASGI, for unusual webhooks.
+# The two ways in which this project's server calls a webhook's handler: callbacks or, for unusual webhooks, ASGI.
 READERS = ("callbacks", "over_asgi")
 
 
 class Web:
-    """`python -m app web`. `with` waits until it is ready, and kills it at the end if it still runs."""
+    """Runs `python -m app web`. `with` waits until the process is ready, and kills it at the end if it still runs."""
 
     def __init__(
         self, environment: dict[str, str], open_files: int | None = None, command: list[str] | None = None
@@ -83,7 +83,7 @@ class Web:
         assert self.process.stderr is not None
         for line in self.process.stderr:
             if self._forced and not line.startswith("{"):
-                continue  # a SIGINT has interrupted the process's exit, or coverage's own
+                continue  # not JSON: a traceback, because SIGINT has interrupted the process's exit or coverage's exit
             with self._changed:
                 self.lines.append(json.loads(line))
                 self._changed.notify_all()
@@ -100,7 +100,7 @@ class Web:
         return self._line(lambda line: fields.items() <= line.items(), str(fields), 60)
 
     def wait_for_number(self, number: int, outcome: str) -> None:
-        """Waits until the log lines of `outcome`, at most one a second, have counted `number` webhooks, and no more."""
+        """Waits until the log lines of `outcome`, at most one a second, add up to exactly `number` webhooks."""
 
         def counted() -> int:
             return sum(line["number"] for line in self.lines if line.get("outcome") == outcome)
@@ -120,12 +120,12 @@ class Web:
         return line
 
     def memory(self) -> int:
-        """Bytes of physical memory that the process holds."""
+        """Returns the bytes of physical memory that the process uses."""
         rss: int = psutil.Process(self.process.pid).memory_info().rss
         return rss
 
     def connections(self) -> int:
-        """Connections that the process has accepted and not closed."""
+        """Returns the number of connections that the process has accepted and not closed."""
         _, port = self.address
         all_of_them = psutil.Process(self.process.pid).net_connections("tcp")
         return sum(one.laddr.port == port and one.status != psutil.CONN_LISTEN for one in all_of_them)
@@ -136,7 +136,7 @@ class Web:
         return host, int(port)
 
     def client(self, **options: Any) -> httpx.Client:
-        """An HTTP client with the right credentials."""
+        """Returns an HTTP client with the right credentials."""
         return httpx.Client(base_url=self.url, verify=NO_CAS, **{"auth": (USER, PASSWORD), "timeout": 60, **options})
 
     def post(self, body: bytes, **options: Any) -> httpx.Response:
@@ -152,18 +152,18 @@ class Web:
         try:
             self.url = wait_until_ready(self.process, self._announced, START_SECONDS, interval=0.01)
         except BaseException as error:
-            self.__exit__()  # after which all lines have been read
+            self.__exit__()  # so that all log lines have been read
             error.add_note(f"its log: {self.lines}")
             raise
         return self
 
     def _announced(self) -> str | None:
-        """Returns the URL that the process listens on, or None until the log has it."""
+        """Returns the URL on which the process listens, or None if the log does not have it yet."""
         messages = [line["message"] for line in self.lines]
         return next((message.split()[2] for message in messages if message.startswith("Listening on")), None)
 
     def _end(self) -> None:
-        """Ends the process as an impatient Ctrl-C does: SIGKILL would lose what coverage has measured in it."""
+        """Ends the process with two SIGINTs. SIGKILL would lose the process's coverage data."""
         self._forced = True
         for _ in range(2):
             self.process.send_signal(signal.SIGINT)
@@ -181,7 +181,7 @@ class Web:
 
 
 class Service(Web):
-    """`web` as in a deployment: its queue and credentials come from the environment."""
+    """Runs `web` as in a deployment, with its queue and credentials from the environment."""
 
     def __init__(self, endpoint: str, queue_url: str | None, **settings: object) -> None:
         super().__init__(environment(endpoint, queue_url, **settings))

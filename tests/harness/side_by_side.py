@@ -1,6 +1,7 @@
-"""Which tests share a worker of xdist, and which start first.
+"""Decides which tests share a worker of xdist, and which tests start first.
 
-A scheduler of our own: with pytest 9.2, `--dist loadgroup` of xdist 3.8 groups nothing (pytest-xdist's issue 1386).
+It is a scheduler of our own, because with pytest 9.2, `--dist loadgroup` of xdist 3.8 groups nothing (pytest-xdist's
+issue 1386).
 """
 
 import pytest
@@ -9,7 +10,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from app.settings import Release
 
-# These modules start first, in this order, the longest first, so that no worker is still busy alone at the end.
+# These modules start first, in this order, the longest first, so that at the end, no worker is busy while others wait.
 FIRST = [
     "tests/test_documents.py",
     "tests/web/test_contract.py",
@@ -19,7 +20,7 @@ FIRST = [
     "tests/web/server/test_smuggling.py",
     "tests/web/test_inline.py",
 ]
-# One fixture serves all tests of an entry: a measurement, a rendering, a browser, a Postgres, a slow service.
+# All tests of an entry share one expensive fixture: a measurement, a rendering, a browser, a Postgres, a slow service.
 TOGETHER = (
     *("tests/loadtest/test_inline.py", "tests/loadtest/test_deliveries.py", "tests/loadtest/fire/test_person.py"),
     *("tests/deploy/", "tests/worker/test_from_webhook.py", "tests/worker/test_beside.py"),
@@ -28,25 +29,25 @@ TOGETHER = (
     *("tests/web/test_docs.py", "tests/web/test_inline.py", "tests/local/test_seeding.py"),
     "tests/lab/test_filling.py",
 )
-# One service of each release serves all tests of these modules.
+# All tests of these modules share one service of each release.
 BY_RELEASE = ("tests/web/test_contract.py", "tests/web/test_schemathesis.py")
 
 
 def rank(nodeid: str) -> int:
-    """Tests with a smaller rank start earlier."""
+    """Returns the rank of a test. Tests with a smaller rank start earlier."""
     module = nodeid.partition("::")[0]
     return FIRST.index(module) if module in FIRST else len(FIRST)
 
 
 def unit(nodeid: str) -> str:
-    """Returns the name of the unit that a test belongs to: its own id, if it shares nothing."""
+    """Returns the name of the unit to which a test belongs. A test that shares nothing is a unit with its own id."""
     if nodeid.startswith(BY_RELEASE):
         return next((release.value for release in Release if release.value in nodeid), nodeid)
     return next((shared for shared in TOGETHER if nodeid.startswith(shared)), nodeid)
 
 
 class Units(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types
-    """Hands out units in the order of the tests, each to the worker with the least left to do."""
+    """Assigns units in the order of the tests, each unit to the worker with the least remaining work."""
 
     def __init__(self, config: pytest.Config, log: Producer) -> None:
         super().__init__(config, log)

@@ -1,7 +1,8 @@
-"""A stand-in for SQS that real clients talk to over HTTP: it can wait, fail, and enforce AWS's own limits.
+"""A stand-in for SQS that real clients call over HTTP. It can wait, fail, and enforce AWS's own limits.
 
-JSON protocol 1.0. What the emulators cannot show: a call held for as long as a test needs, a batch whose
-second entry fails, messages of 1 MiB, an answer of any bytes, after which the connection ends or does not.
+It implements JSON protocol 1.0, and can do what the emulators cannot: delay a call for as long as a test needs, reject
+the second entry of a batch, accept messages of 1 MiB, and respond with any bytes, with or without closing the
+connection.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ MAX_ENTRIES = 10
 
 
 class Call(NamedTuple):
-    """One call that has arrived; `peer` identifies its connection."""
+    """One call that has arrived. `peer` identifies the connection."""
 
     action: str
     data: dict[str, Any]
@@ -28,7 +29,7 @@ class Call(NamedTuple):
 
     @property
     def bodies(self) -> list[str]:
-        """The messages of a SendMessage or SendMessageBatch."""
+        """Returns the message bodies of a SendMessage or SendMessageBatch."""
         return [entry["MessageBody"] for entry in self.data.get("Entries", [self.data]) if "MessageBody" in entry]
 
 
@@ -50,12 +51,12 @@ def cut(connection: socket.socket) -> None:
 
 
 def reset(connection: socket.socket) -> None:
-    """Has the other side read "connection reset by peer"."""
+    """Makes the other side read "connection reset by peer"."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 class Fault(NamedTuple):
-    """`sent` makes the answer from the ids of the entries; `end` prepares for the connection's end, if it has one."""
+    """A fault. `sent` makes the response from the entries' ids. `end`, if not None, prepares the connection's end."""
 
     sent: Callable[[list[str]], bytes]
     end: Callable[[socket.socket], None] | None = None
@@ -77,11 +78,11 @@ def _size(entry: dict[str, Any]) -> int:
 
 
 class SqsStandIn:
-    """Listens on a free port inside `with`, over TLS if `tls` is given. `held`: the actions that wait until `release`.
+    """A context that listens on a free port, over TLS if `tls` is given. `held`: the actions that wait for `release`.
 
     `failing` returns the Failure of a call, or None. `refusing` returns the error code for a batch's entry with this
-    body, or None. `raw`: for the beginning of an action's name, the status and the body of the answer. `fault`: how all
-    batches are answered.
+    body, or None. `raw`: the status and the body of a response, by the beginning of the action's name. `fault`: the
+    response to all batches.
     """
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
@@ -160,14 +161,14 @@ class SqsStandIn:
     # what a test does
 
     def hold(self, *actions: str) -> None:
-        """Makes calls of these actions wait from now on, and no others."""
+        """Makes calls of these actions wait from now on. Calls of other actions do not wait."""
         with self._changed:
             self.held = set(actions)
             self._allowed = 0
             self._changed.notify_all()
 
     def release(self, number: int | None = None) -> None:
-        """Releases `number` held calls. Without `number`, releases all of them and holds no further calls."""
+        """Releases `number` waiting calls. Without `number`, releases all calls, and later calls do not wait."""
         with self._changed:
             if number is None:
                 self.held = set()

@@ -1,4 +1,4 @@
-"""Go's httputil.ReverseProxy in front of a service."""
+"""Runs Go's httputil.ReverseProxy in front of a service."""
 
 import subprocess
 from collections.abc import Iterator
