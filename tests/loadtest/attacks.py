@@ -1,4 +1,4 @@
-"""attack.sh as a user runs it, and services that lose accepted webhooks."""
+"""Runs attack.sh as a user does, and services that lose accepted webhooks."""
 
 import json
 import os
@@ -17,7 +17,7 @@ ATTACK = ROOT / "loadtest" / "attack.sh"
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Returns the environment without APP_ variables. attack.sh uses the tests' Python, which has the packages."""
+    """Returns the environment without APP_ and AWS_ variables. Makes attack.sh use the tests' Python and packages."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_", "LOADTEST_"))}
     return kept | {"LOADTEST_PYTHON": sys.executable} | more
 
@@ -35,7 +35,7 @@ def attack(*arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
 
 
 def meta(out: Path) -> dict[str, Any]:
-    """The measurement in meta.json."""
+    """Returns the measurement in meta.json."""
     measurement: dict[str, Any] = json.loads((out / "meta.json").read_text(encoding="utf-8"))["measurement"]
     return measurement
 

@@ -1,4 +1,4 @@
-"""A service whose responses follow the contract, with one fault, which affects every tenth webhook.
+"""A service whose responses follow the contract, but which handles every tenth webhook with a fault.
 
 python -m tests.loadtest.careless_service FAULT PORT ENDPOINT QUEUE_URL
 """
@@ -15,8 +15,10 @@ ONE_IN = 10
 
 
 def create_app(fault: str, endpoint: str, queue_url: str) -> FastAPI:
-    """`none`; `early`: acknowledged and never sent; `alters`: sent with other bytes; `other`: the response has the id
-    of another event; `twice`: sent twice, as SQS may deliver it.
+    """Returns the service with a fault, or with `none`.
+
+    `early`: acknowledges, but never sends the message. `alters`: sends other bytes. `other`: responds with the id of
+    another event. `twice`: sends the message twice, as SQS may deliver a message twice.
     """
     app = FastAPI()
     sqs = queues.client(endpoint)

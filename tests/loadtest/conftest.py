@@ -1,4 +1,4 @@
-"""The tools on PATH, as in attack.sh."""
+"""Provides vegeta and toxiproxy-server on PATH, as attack.sh does."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ BIN = ROOT / "loadtest" / "tools" / "bin"
 
 @pytest.fixture(scope="session", autouse=True)
 def tools() -> None:
-    """Builds the pinned vegeta and toxiproxy once. If Go is missing, programs that were built before are enough."""
+    """Builds the pinned vegeta and toxiproxy once. Go is not needed if the programs were built earlier."""
     built = [BIN / tool for tool in ("vegeta", "toxiproxy-server")]
     if not all(tool.exists() for tool in built):
         require_go()

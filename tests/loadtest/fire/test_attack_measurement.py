@@ -1,4 +1,4 @@
-"""What counts as the attack: not what the service does afterwards, and only within its budget."""
+"""A measurement counts only the time of the attack, and is doubtful if its budget is not enforced."""
 
 import threading
 import time
@@ -36,7 +36,7 @@ class _Slow(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def slow_probes() -> Iterator[str]:
-    """The URL of a service whose probes take longer than the attack."""
+    """Yields the URL of a service whose probes take longer than the attack."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Slow)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -47,7 +47,7 @@ def slow_probes() -> Iterator[str]:
 
 
 def test_probes_begin_with_the_attack(slow_probes: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Probes of a service that is still idle would change the median of `/healthz`."""
+    """Probes start with the attack, because probes of an idle service would change the median of `/healthz`."""
     began: list[str] = []
 
     class Loop(Observer):
@@ -68,7 +68,7 @@ def test_probes_begin_with_the_attack(slow_probes: str, tmp_path: Path, monkeypa
 
 
 def test_cpu_counts_until_vegeta_ends(slow_probes: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last probe waits longer. A service that is busy meanwhile works for clients that have gone."""
+    """The last probe ends later. CPU in this time does not count, because the attack's clients have disconnected."""
 
     def attack(*arguments: object) -> None:
         time.sleep(ATTACK_S)
@@ -88,7 +88,7 @@ def test_cpu_counts_until_vegeta_ends(slow_probes: str, tmp_path: Path, monkeypa
 def test_a_budget_that_nothing_enforces_is_doubtful(
     tools: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The tables then mark the figures, which are not those of a quarter of a core."""
+    """If nothing enforces the quarter of a core, the measurement has a doubt, so that tables mark its figures."""
     monkeypatch.setenv("LOADTEST_BUDGET", "process tree")
     with open_stack("auto", [toxiproxy.latency(0)]) as stack:
         measured = measure(stack, floor(), "capped", closed_loop(2, 0.5), out=tmp_path)

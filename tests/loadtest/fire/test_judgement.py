@@ -1,4 +1,4 @@
-"""Tests what the audit of `python -m loadtest billing` accepts, and that it names each kind of fault."""
+"""The audit of `python -m loadtest billing` accepts correct results, and names each kind of fault."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -35,7 +35,7 @@ def letter(event_id: str, reason: str) -> dict[str, str]:
 
 
 def judge(deed: Deed | None, *invoices: dict[str, Any], letters: tuple[dict[str, str], ...] = ()) -> dict[str, Any]:
-    """Judges an invoice `i1` with usage of two subscriptions, and with the events `e1` and, older, `e0`."""
+    """Judges an invoice `i1` with usage of two subscriptions, and with the events `e1` and the older `e0`."""
     poison = {"p1": "not_an_event"}
     planned = Deliveries([], [], [], {"i1": [expected(1), expected(2)]}, {"e1": "i1", "e0": "i1"}, poison, 0, 0)
     every = [*letters, letter("p1", "not_an_event")]
@@ -52,7 +52,7 @@ GONE = invoice("i1", 1, 2, stage="void")
 
 
 def test_each_charge_once() -> None:
-    """Nothing is wrong, and the totals add up."""
+    """If each charge exists once, there is no fault, and the totals add up."""
     found = judge(None, invoice("i1", 1, 2))
     assert faults(found) == {}
     assert found["totals"] == {"EUR": {"usage": 300, "charged": 300, "verdict": 0}}
@@ -76,19 +76,19 @@ def test_each_charge_once() -> None:
     ],
 )
 def test_faults_without_a_person(invoices: list[dict[str, Any]], kinds: set[str]) -> None:
-    """A double charge, a wrong currency, and usage without a charge are among what fails."""
+    """Each wrong invoice has its kinds of faults, for example a double charge or a wrong currency."""
     assert faults(judge(None, *invoices)).keys() == kinds
 
 
 def test_a_letter_is_no_excuse_if_nobody_acted() -> None:
-    """Only what a person has done can keep a worker from billing."""
+    """A dead letter replaces a charge only if a person has changed the invoice."""
     found = judge(None, invoice("i1", 1), letters=(letter("e1", "invoice_not_found"),))
     assert faults(found).keys() == {"missing", "unexplained"}
 
 
 @pytest.mark.parametrize(("event", "reason"), [("e1", "invoice_not_found"), ("e0", "closed_without_charges")])
 def test_a_verdict_takes_the_place_of_a_charge(event: str, reason: str) -> None:
-    """After a person has closed the invoice, a dead letter with its code names what is missing."""
+    """After a person has closed the invoice, a dead letter with one of the VERDICTS replaces the missing charge."""
     found = judge(CLOSED, invoice("i1", 1), letters=(letter(event, reason),))
     assert faults(found) == {}
     assert found["judged"] == 1
@@ -97,21 +97,21 @@ def test_a_verdict_takes_the_place_of_a_charge(event: str, reason: str) -> None:
 
 @pytest.mark.parametrize("letters", [(), (letter("e1", "internal_error"),), (letter("e9", "invoice_not_found"),)])
 def test_usage_without_charge_and_without_verdict(letters: tuple[dict[str, str], ...]) -> None:
-    """No letter, one with another code, or one about another event is no verdict."""
+    """A letter with another code or about another event is not a verdict, so the charge is missing."""
     found = judge(CLOSED, invoice("i1", 1), letters=letters)
     assert found["missing"] == ["i1: b2"]
     assert bool(found["unexplained"]) == bool(letters)
 
 
 def test_a_verdict_excuses_no_double_charge() -> None:
-    """Whatever a person did, nothing is charged twice on invoices that count, or on a foreign one."""
+    """Even after a person's change, a double charge on a live invoice is a fault, and so is a foreign charge."""
     verdict = (letter("e1", "closed_without_charges"),)
     assert judge(CLOSED, invoice("i1", 1, 1), letters=verdict)["repeated"] == ["i1: b1"]
     assert judge(CLOSED, invoice("i1", 1), invoice("x", 2), letters=verdict)["misplaced"] == ["i1: b2"]
 
 
 def test_regenerated_invoices_have_the_charges() -> None:
-    """The charges of the voided invoice do not count; each successor has those of its subscription."""
+    """The charges of a voided invoice do not count. Each successor must have the charges of its subscription."""
     assert faults(judge(VOIDED, GONE, invoice("n1", 1), invoice("n2", 2))) == {}
 
 
@@ -130,7 +130,7 @@ def test_faults_of_regenerated_invoices(invoices: list[dict[str, Any]], kinds: s
 
 
 def test_a_verdict_on_a_regenerated_invoice() -> None:
-    """The letter of a regenerated event is a verdict, too."""
+    """A dead letter about the event of a regenerated invoice is a verdict, too."""
     found = judge(VOIDED, GONE, invoice("n1", 1), invoice("n2"), letters=(letter("r2", "invoice_not_found"),))
     assert (faults(found), found["judged"]) == ({}, 1)
 
@@ -144,7 +144,7 @@ def test_a_verdict_on_a_regenerated_invoice() -> None:
     ],
 )
 def test_poison_must_be_a_dead_letter_with_its_reason(change: Callable[[list[dict[str, str]]], None]) -> None:
-    """A missing letter, another reason and a letter of no event are named."""
+    """A missing dead letter, a wrong reason, and a dead letter without an event are faults."""
     letters = [letter("p1", "not_an_event")]
     change(letters)
     planned = Deliveries([], [], [], {}, {}, {"p1": "not_an_event"}, 0, 0)

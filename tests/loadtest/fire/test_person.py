@@ -1,4 +1,4 @@
-"""Tests the person and the writer of usage who work beside the workers of `python -m loadtest billing`."""
+"""Tests the simulated person and the simulated writer of usage in `python -m loadtest billing`."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from tests.harness.service import NO_CAS
 
 
 class Stage:
-    """Stands in for the stage: Chargebee's stand-in with the invoices, and lists of what is sent and written."""
+    """Replaces the stage: Chargebee's stand-in with the invoices, and lists of the sent messages and written items."""
 
     def __init__(self, url: str, planned: Deliveries) -> None:
         self.run = SimpleNamespace(chargebee=url)
@@ -47,8 +47,8 @@ def stage(planned: Deliveries) -> Iterator[Stage]:
 
 
 def test_pending_invoices(stage: Stage, planned: Deliveries) -> None:
-    """The person closes or deletes one invoice in fifty, and sends the event of each regenerated one."""
-    person: Any = Person(stage, planned, 1)  # type: ignore[arg-type]  # a stage with what the person needs
+    """The person closes or deletes one invoice in fifty, and sends the event of each regenerated invoice."""
+    person: Any = Person(stage, planned, 1)  # type: ignore[arg-type]  # has all that the person uses
     person.act(stage.invoices(), 0.5)
     assert len(person.deeds) == len(planned.events) // ONE_IN // 2
     assert not person.is_done()
@@ -67,7 +67,7 @@ def test_pending_invoices(stage: Stage, planned: Deliveries) -> None:
 
 
 def test_closed_invoices(stage: Stage, planned: Deliveries) -> None:
-    """The person voids invoices that are closed, by their new ids, and each subscription gets a new invoice."""
+    """The person voids closed invoices, which have new ids, and each subscription gets a new invoice."""
     for name in planned.charges:
         stage.by_hand(f"invoices/{name}/close")
     person: Any = Person(stage, planned, 1)  # type: ignore[arg-type]  # a stage with what the person needs
@@ -79,7 +79,7 @@ def test_closed_invoices(stage: Stage, planned: Deliveries) -> None:
 
 
 def test_what_changed_meanwhile(stage: Stage, planned: Deliveries) -> None:
-    """If the worker has closed the invoices since their summaries, nothing is done yet, and nothing fails."""
+    """If the worker has closed the invoices since the person read them, the person does nothing. There is no error."""
     old = stage.invoices()
     for name in planned.charges:
         stage.by_hand(f"invoices/{name}/close")
@@ -89,7 +89,7 @@ def test_what_changed_meanwhile(stage: Stage, planned: Deliveries) -> None:
 
 
 def test_the_writer(planned: Deliveries, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The writer puts one item in twenty again, unchanged, as the work proceeds."""
+    """The writer writes one item in twenty again, unchanged, in proportion to the progress of the work."""
     written: list[Any] = []
     monkeypatch.setattr("local.seeding.write", lambda run, items: written.extend(items))
     stage: Any = SimpleNamespace(run=None)

@@ -30,13 +30,13 @@ def _probed(url: str) -> ProbeResult:
 
 
 def test_a_refused_probe_is_a_failed_one() -> None:
-    """A dead process refuses a probe in no time, which is no latency."""
+    """A dead process refuses a probe at once. This counts as a failure, not as a short latency."""
     with refusing() as port:
         assert not _probed(f"http://127.0.0.1:{port}").answered
 
 
 def test_a_healthy_service_answers_its_probes() -> None:
-    """A 200 is an answer."""
+    """A probe with a 200 counts as answered."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Healthy)
     thread = Thread(target=server.serve_forever)
     thread.start()
@@ -49,7 +49,7 @@ def test_a_healthy_service_answers_its_probes() -> None:
 
 
 def test_latencies_are_those_of_answered_probes() -> None:
-    """Failed probes are counted, and their latency, which is near zero if the process is dead, is in no percentile."""
+    """Failed probes are counted, but excluded from percentiles, because a dead process fails them in almost 0 s."""
     prober = Prober("http://127.0.0.1:1")
     prober.sequence = [ProbeResult(0.0, 2.0, True), ProbeResult(1.0, 0.0, False), ProbeResult(2.0, 0.0, False)]
     assert prober.probes() == ProbeLatencies(number=3, failed=2, p50=2000, p99=2000, slowest=2000)
@@ -58,7 +58,7 @@ def test_latencies_are_those_of_answered_probes() -> None:
 
 
 def test_a_failed_probe_has_a_mark_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The picture of an attack does not draw a failed probe like an answered one."""
+    """In the picture of an attack, a failed probe has another mark than an answered probe."""
     monkeypatch.setattr(vegeta, "hits", lambda results: [])
     (tmp_path / "probes.json").write_text("[[0.1, 0.2, true], [0.3, 0.0, false]]", encoding="utf-8")
     assert over_time.requests(tmp_path) == [

@@ -1,4 +1,4 @@
-"""The audit, on every mixture of outcomes."""
+"""Tests the audit of the queue with any mixture of outcomes."""
 
 from collections import Counter
 from enum import Enum
@@ -22,7 +22,7 @@ class Outcome(Enum):
 
 @given(st.lists(st.sampled_from(Outcome)), st.integers(0, 3), st.integers(0, 3))
 def test_every_outcome_is_counted(outcomes: list[Outcome], foreign: int, unasked: int) -> None:
-    """The audit's counts are those of the outcomes, and it holds exactly when nothing was lost, altered or unasked."""
+    """The audit counts each outcome. It holds exactly if no message was lost or altered, and no 200 was unasked."""
     sent = {f"ev_{number}": digest(b"body %d" % number) for number in range(len(outcomes))}
     accepted = [event_id for event_id, outcome in zip(sent, outcomes, strict=True) if outcome.value[0]]
     received = Counter({sent[event_id]: outcome.value[1] for event_id, outcome in zip(sent, outcomes, strict=True)})
@@ -37,6 +37,6 @@ def test_every_outcome_is_counted(outcomes: list[Outcome], foreign: int, unasked
 
 
 def test_one_event_answered_twice() -> None:
-    """A second 200 with the id of one webhook means that another got the wrong id."""
+    """A second 200 with the same event id is unasked, because another webhook has got the wrong id."""
     sent = {"ev_1": digest(b"1"), "ev_2": digest(b"2")}
     assert audit(sent, ["ev_1", "ev_1"], Counter(sent.values())).unasked == 1

@@ -1,4 +1,4 @@
-"""The commit that stands beside a measurement."""
+"""The commit that a measurement records."""
 
 import subprocess
 from pathlib import Path
@@ -13,7 +13,7 @@ _AUTHOR = ("-c", "user.name=a test", "-c", "user.email=test@example.com")
 def test_results_and_pictures_leave_a_commit_clean_and_code_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A measurement that draws a picture does not make the next one a measurement of other code."""
+    """New pictures and results do not change the recorded commit, but changed code does."""
     (tmp_path / "profiles").mkdir()
     for name in ("profiles/a.png", "profiles/draw.py", "README.md"):
         (tmp_path / name).write_text("before", encoding="utf-8")
@@ -25,6 +25,6 @@ def test_results_and_pictures_leave_a_commit_clean_and_code_does_not(
     (tmp_path / "README.md").write_text("after", encoding="utf-8")
     assert meta.commit() == clean
     subprocess.run(["git", "-C", str(tmp_path), *_AUTHOR, "commit", "--quiet", "--all", "--message", "two"], check=True)
-    assert meta.commit() == clean  # the commit of the code, which is the same for all parts of an evening
+    assert meta.commit() == clean  # the last commit that changed code
     (tmp_path / "profiles/draw.py").write_text("after", encoding="utf-8")
     assert meta.commit() == f"{clean}-dirty"

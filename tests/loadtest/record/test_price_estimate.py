@@ -1,4 +1,4 @@
-"""Medians, intervals and ratios of repeats."""
+"""Medians, intervals and ratios over repeats."""
 
 from loadtest.record.price_estimate import MedianEstimate, estimate, ratio
 
@@ -20,6 +20,6 @@ def test_many_repeats_narrow_it() -> None:
 
 
 def test_ratios_are_of_the_same_round() -> None:
-    """A slow minute that affects both does not change their ratio."""
+    """The ratio is computed in each round, so a slow minute that affects both values does not change it."""
     assert ratio([2.0, 20.0, 4.0], [1.0, 10.0, 2.0]) == MedianEstimate(2.0, 2.0, 2.0)
     assert ratio([2.0, 20.0], [1.0, 10.0, 99.0]) == MedianEstimate(2.0, 2.0, 2.0)

@@ -1,4 +1,4 @@
-"""One stand-in for all of these tests, and a queue of each test's own."""
+"""One stand-in for all of these tests, and a separate queue for each test."""
 
 import subprocess
 import uuid
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def built() -> None:
-    """Builds the binary from the sources as they are. If Go is missing, skips the test, or fails it in CI."""
+    """Builds the binary from the present sources. If Go is missing, skips the test, or fails it in CI."""
     require_go()
     subprocess.run(["make", "--silent", str(BINARY.relative_to(ROOT))], cwd=ROOT, check=True)
 
@@ -34,7 +34,7 @@ def keeping(built: None) -> Iterator[StandIn]:
 
 @pytest.fixture
 def stand_in(keeping: StandIn) -> Iterator[StandIn]:
-    """Yields the shared stand-in, and ends its faults after the test."""
+    """Yields the shared stand-in, and removes its faults after the test."""
     yield keeping
     keeping.faults()
 

@@ -1,4 +1,4 @@
-"""The lean client sends what the general-purpose one sends, byte for byte, whatever takes it."""
+"""The lean client sends the same bytes as the general-purpose client, to any queue process."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ RECEIVED = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def _messages(number: int) -> list[Message]:
-    """Returns messages of events with any text in keys and values, escaped or not, indented or not."""
+    """Returns messages whose events have random texts in keys and values, escaped or not, indented or not."""
     bodies: list[bytes] = []
 
     @settings(max_examples=number, database=None)
@@ -76,9 +76,9 @@ def kind(request: pytest.FixtureRequest) -> str:
 def new_client(
     kind: str, tls: Certificates | None, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[], "SQSClient"]]:
-    """Yields a function that makes a boto3 client for a queue process. Variables name the process to other clients.
+    """Yields a function that makes a boto3 client for a queue process. Other clients find the process by variables.
 
-    A client that was idle for a minute may find its connection closed.
+    It is a function, because a client that was idle for a minute may find its connection closed.
     """
     process = STARTED[kind](tls)
     process.start()
@@ -95,8 +95,8 @@ async def test_what_is_sent_arrives(
     kind: str,
     thorough: bool,
 ) -> None:
-    """Through both clients, every body and its attributes arrive as they were, once each."""
-    # The emulators take a hundred milliseconds for ten.
+    """Both clients deliver every body and its attributes unchanged, and exactly once."""
+    # Fewer for the emulators, which take a hundred milliseconds for ten messages.
     messages = _messages(200 if not thorough else 10_000 if kind == "stand-in" else 1000)
     url = new_client().create_queue(QueueName="sent")["QueueUrl"]
     async with opened(QueueAddress.at(url), SendLimits()) as queue:

@@ -1,4 +1,4 @@
-"""Each fault, planted and seen; the same seed plants the same."""
+"""The stand-in injects each fault, and the same faults for the same seed."""
 
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
@@ -22,14 +22,14 @@ def stored(stand_in: StandIn, queue_url: str) -> int:
 
 @pytest.mark.parametrize(("fault", "expected"), [("lose", 0), ("double", 20)])
 def test_lost_and_doubled(stand_in: StandIn, sqs: "SQSClient", queue_url: str, fault: str, expected: int) -> None:
-    """The stand-in acknowledges each message as usual, but stores it not at all, or twice."""
+    """The stand-in acknowledges each message as usual, but does not store it, or stores it twice."""
     stand_in.faults(**{fault: 1})
     assert len(sqs.send_message_batch(QueueUrl=queue_url, Entries=batch())["Successful"]) == 10
     assert stored(stand_in, queue_url) == expected
 
 
 def test_the_same_seed(stand_in: StandIn, sqs: "SQSClient", queue_url: str) -> None:
-    """Some of a hundred messages are lost, the same ones for the same seed."""
+    """Some of a hundred messages are lost. With the same seed, the same messages are lost."""
     lost = []
     for seed in (1, 1, 2):
         stand_in.faults(lose=0.5, seed=seed)
@@ -57,7 +57,7 @@ def test_refused(stand_in: StandIn, sqs: "SQSClient", queue_url: str, fault: str
 
 
 def test_failed_entries(stand_in: StandIn, sqs: "SQSClient", queue_url: str) -> None:
-    """The answer is 200 and names failed entries. They are not the sender's fault, and are not stored."""
+    """The response is 200 and names failed entries. Their fault is not the sender's, and they are not stored."""
     stand_in.faults(fail_entry=0.5, seed=3)
     answer = sqs.send_message_batch(QueueUrl=queue_url, Entries=batch())
     assert 0 < len(answer["Failed"]) < 10
@@ -66,7 +66,7 @@ def test_failed_entries(stand_in: StandIn, sqs: "SQSClient", queue_url: str) -> 
 
 
 def test_a_lost_answer(stand_in: StandIn, sqs: "SQSClient", queue_url: str) -> None:
-    """The connection is reset, and the message is stored."""
+    """The connection is reset before the response, but the message is stored."""
     stand_in.faults(reset=1)
     with pytest.raises(ConnectionClosedError):
         sqs.send_message(QueueUrl=queue_url, MessageBody="x")
@@ -74,6 +74,6 @@ def test_a_lost_answer(stand_in: StandIn, sqs: "SQSClient", queue_url: str) -> N
 
 
 def test_an_unknown_fault(stand_in: StandIn) -> None:
-    """The stand-in rejects an unknown fault, so that no test runs without the fault that it wants."""
+    """The stand-in rejects an unknown fault, so that a misspelt fault fails its test."""
     with pytest.raises(HTTPError, match="400"):
         stand_in.faults(loose=1)
