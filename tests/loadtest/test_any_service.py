@@ -1,4 +1,4 @@
-"""attack.sh on a service that is none of this project's."""
+"""attack.sh attacks a service that is not this project's."""
 
 from pathlib import Path
 
@@ -18,11 +18,11 @@ from tests.loadtest.attacks import attack
             "only webhooks of this project",
         ),
         (("--url", "http://127.0.0.1:1", "--body", "/no/file"), "No such file or directory: '/no/file'"),
-        (("--url", "http://192.0.2.1/orders"), "this is not an address of this machine"),  # RFC 5737: nobody's
+        (("--url", "http://192.0.2.1/orders"), "this is not an address of this machine"),  # RFC 5737: for documentation
     ],
 )
 def test_failures_are_one_line(arguments: tuple[str, ...], error: str, tmp_path: Path) -> None:
-    """The exit code is 2, no value of a header is printed, and nothing is sent to another machine."""
+    """The exit code is 2, no header's value is printed, and no request is sent to another machine."""
     ended = attack(*arguments, "--out", str(tmp_path))
     assert (ended.returncode, ended.stdout) == (2, "")
     assert error in ended.stderr
@@ -30,7 +30,7 @@ def test_failures_are_one_line(arguments: tuple[str, ...], error: str, tmp_path:
 
 
 def test_which_addresses_are_here() -> None:
-    """Loopback addresses are here, with any port; an address of nobody is not."""
+    """Loopback addresses with any port belong to this machine. An address reserved for documentation does not."""
     assert all(is_here(f"http://{host}:8000/x") for host in ("127.0.0.1", "127.1.2.3", "[::1]", "localhost"))
     assert not is_here("http://192.0.2.1:8000")
     assert not is_here("https://[2001:db8::1]")

@@ -17,7 +17,7 @@ INVALID, CONTENTS, MISSING = "InvalidParameterValue", "InvalidMessageContents", 
 
 
 def refusal(call: Any, **parameters: Any) -> tuple[str, int]:
-    """The error's code and status; "" and 200 where there is none."""
+    """Returns the code and status of the call's error, or "" and 200 without an error."""
     try:
         call(**parameters)
     except ClientError as error:
@@ -64,7 +64,7 @@ MESSAGES: list[tuple[Mapping[str, Any], str]] = [
 
 @pytest.mark.parametrize(("message", "code"), MESSAGES, ids=range(len(MESSAGES)))
 def test_a_message(sqs: "SQSClient", queue_url: str, message: Mapping[str, Any], code: str) -> None:
-    """A message gets the same outcome alone and in a batch, and the entry beside it is always stored."""
+    """A message has the same outcome alone and in a batch. The other entry of the batch is always stored."""
     message = {"MessageBody": "x", **message}
     assert refusal(sqs.send_message, QueueUrl=queue_url, **message) == (code, 400 if code else 200)
     if len(message["MessageBody"].encode()) > MIB - 100:
@@ -97,7 +97,7 @@ def test_a_batch(sqs: "SQSClient", queue_url: str, entries: list[dict[str, str]]
 
 @given(body=st.text(min_size=1))
 def test_any_text(sqs: "SQSClient", keeping: object, body: str) -> None:
-    """XML 1.0 says which characters are taken: https://www.w3.org/TR/xml/#charsets"""
+    """A queue accepts the characters that XML 1.0 allows: https://www.w3.org/TR/xml/#charsets"""
     queue_url = sqs.create_queue(QueueName="any-text")["QueueUrl"]
     allowed = all(
         char in "\t\n\r" or " " <= char <= "\ud7ff" or "\ue000" <= char <= "\ufffd" or char > "\uffff" for char in body
@@ -106,7 +106,7 @@ def test_any_text(sqs: "SQSClient", keeping: object, body: str) -> None:
 
 
 def test_a_queue_that_does_not_exist(sqs: "SQSClient", queue_url: str) -> None:
-    """Every call says so, under the name that clients know and as boto3's own exception."""
+    """Every call fails with the old protocol's name of the error, and with boto3's exception."""
     gone = queue_url + "x"
     with pytest.raises(sqs.exceptions.QueueDoesNotExist) as raised:
         sqs.send_message(QueueUrl=gone, MessageBody="x")
@@ -117,7 +117,7 @@ def test_a_queue_that_does_not_exist(sqs: "SQSClient", queue_url: str) -> None:
 
 
 def test_other_calls(sqs: "SQSClient", queue_url: str) -> None:
-    """The error says that the call is not supported."""
+    """For a call that the stand-in does not support, the error is UnsupportedOperation."""
     assert refusal(sqs.purge_queue, QueueUrl=queue_url) == (OLD + "UnsupportedOperation", 400)
     assert refusal(sqs.list_queues) == (OLD + "UnsupportedOperation", 400)
     delayed = {"QueueName": "delayed", "Attributes": {"DelaySeconds": "10"}}

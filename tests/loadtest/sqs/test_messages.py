@@ -1,4 +1,4 @@
-"""What is sent is what the audit, the MD5s and a receiver see."""
+"""The audit, the MD5s and a receiver get exactly the message that was sent."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ def md5(text: str | bytes) -> str:
 
 
 def md5_of_attributes(attributes: dict[str, Any]) -> str:
-    """Returns the MD5 that SQS's documentation defines. botocore checks only the MD5 of the body."""
+    """Returns the MD5 that SQS's documentation defines. It is needed because botocore checks only the body's MD5."""
     digest = hashlib.md5(usedforsecurity=False)
     for name, value in sorted(attributes.items()):
         data = value.get("BinaryValue") or value["StringValue"].encode()
@@ -49,7 +49,7 @@ def md5_of_attributes(attributes: dict[str, Any]) -> str:
 
 @given(body=PRINTABLE, attributes=ATTRIBUTES)
 def test_the_md5s(sqs: "SQSClient", body: str, attributes: dict[str, Any]) -> None:
-    """Body and attributes have the right MD5, and the message comes back as it was sent."""
+    """Body and attributes have the right MD5, and the message is received as it was sent."""
     queue_url = sqs.create_queue(QueueName="md5s")["QueueUrl"]
     answer = sqs.send_message(QueueUrl=queue_url, MessageBody=body, MessageAttributes=attributes)
     assert answer["MD5OfMessageBody"] == md5(body)
@@ -61,7 +61,7 @@ def test_the_md5s(sqs: "SQSClient", body: str, attributes: dict[str, Any]) -> No
 
 
 def test_the_audit(stand_in: StandIn, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
-    """Every message sent, alone or in a batch, is counted by its digests; what is received stays counted."""
+    """The audit counts every sent message by its digests, alone or in a batch, even after it was received."""
     bodies = [body.decode() for body in fresh_events(event, 50)] + ["twice", "twice"]
     tag: Any = {"tag": {"DataType": "String", "StringValue": "x"}}
     for body in bodies[:12]:
@@ -94,7 +94,7 @@ def test_without_bodies(built: None, event: bytes) -> None:
 
 
 def test_receipt_handles(sqs: "SQSClient", queue_url: str, fifo_url: str) -> None:
-    """A text that is no handle is refused, and so is the handle of a visible message of a FIFO queue."""
+    """A text that is not a receipt handle is refused, and on a FIFO queue also the handle of a visible message."""
     with pytest.raises(ClientError, match="ReceiptHandleIsInvalid"):
         sqs.delete_message(QueueUrl=queue_url, ReceiptHandle="handle")
     batch = sqs.delete_message_batch(QueueUrl=queue_url, Entries=[{"Id": "1", "ReceiptHandle": "handle"}])
@@ -109,7 +109,7 @@ def test_receipt_handles(sqs: "SQSClient", queue_url: str, fifo_url: str) -> Non
 
 @pytest.mark.parametrize("seconds", [{"VisibilityTimeout": -1}, {"VisibilityTimeout": 43_201}, {"WaitTimeSeconds": 21}])
 def test_seconds_of_a_receive(sqs: "SQSClient", queue_url: str, seconds: dict[str, Any]) -> None:
-    """Seconds beyond SQS's limits are refused."""
+    """Times outside of SQS's limits are refused."""
     with pytest.raises(ClientError, match="InvalidParameterValue"):
         sqs.receive_message(QueueUrl=queue_url, **seconds)
 
@@ -129,13 +129,13 @@ def test_redrive(sqs: "SQSClient", queue_url: str) -> None:
         ]
         assert sent["Body"] == "poison"
     assert "Messages" not in sqs.receive_message(QueueUrl=source)
-    [dead] = sqs.receive_message(QueueUrl=queue_url, AttributeNames=["All"])["Messages"]  # its delay is over
+    [dead] = sqs.receive_message(QueueUrl=queue_url, AttributeNames=["All"])["Messages"]  # without the delay
     assert dead["Body"] == "poison"
     assert dead["Attributes"]["SentTimestamp"] == sent["Attributes"]["SentTimestamp"]
 
 
 def test_fifo(stand_in: StandIn, sqs: "SQSClient", fifo_url: str) -> None:
-    """A repeated deduplication id is acknowledged as the first was; a group waits for its message in flight."""
+    """A repeated deduplication id gets the first acknowledgement again. A group waits for its message in flight."""
 
     def send(body: str, group: str, key: str) -> str:
         answer = sqs.send_message(QueueUrl=fifo_url, MessageBody=body, MessageGroupId=group, MessageDeduplicationId=key)

@@ -1,4 +1,4 @@
-"""The stand-in takes what botocore signs, and nothing else."""
+"""The stand-in accepts requests that botocore has signed, and rejects all others."""
 
 import json
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def signed(stand_in: StandIn, path: str, body: bytes, extra: str = "", by: Crede
 
 
 def send(request: AWSPreparedRequest) -> tuple[int, str]:
-    """The status, and the error's name without its namespace."""
+    """Returns the status, and the error's name without its namespace."""
     url = urlsplit(request.url)
     with closing(HTTPConnection(url.netloc, timeout=30)) as connection:
         assert isinstance(request.body, bytes)
@@ -39,7 +39,7 @@ def send(request: AWSPreparedRequest) -> tuple[int, str]:
 
 @given(path=PATHS, body=st.binary(min_size=1), extra=VALUES)
 def test_what_botocore_signs_is_taken(keeping: StandIn, path: str, body: bytes, extra: str) -> None:
-    """Any path, body and header is accepted: the error is about the unknown operation, not about the signature."""
+    """The signature is accepted for any path, body and header, so the error is about the unknown operation."""
     assert send(signed(keeping, path, body, extra)) == (400, "UnsupportedOperation")
 
 

@@ -15,7 +15,7 @@ from tests.harness.service import NO_CAS
 
 @pytest.mark.parametrize(("name", "dead"), [("q", "q-dead-letters"), ("q.fifo", "q-dead-letters.fifo")])
 def test_a_pair_of_queues_from_the_start(built: None, name: str, dead: str) -> None:
-    """The redrive policy names the dead-letter queue. The calls of the cluster's tests count and purge messages."""
+    """The redrive policy names the dead-letter queue. Two calls for the cluster's tests count and purge messages."""
     process, endpoint = launch(None, 0, "-bodies", f"-queue={name}")
     sqs = client(endpoint)
     url = sqs.get_queue_url(QueueName=name)["QueueUrl"]
@@ -35,7 +35,7 @@ def test_a_pair_of_queues_from_the_start(built: None, name: str, dead: str) -> N
 
 
 def test_it_ends_with_its_parent(built: None) -> None:
-    """The process ends when its standard input is closed, as it is when the parent ends."""
+    """The process ends when its standard input is closed, which happens when the parent ends."""
     with subprocess.Popen([BINARY, "-exit-with-stdin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -46,7 +46,7 @@ def test_it_ends_with_its_parent(built: None) -> None:
 
 @pytest.mark.slow
 def test_go_is_formatted_vetted_and_tested(built: None) -> None:
-    """gofmt, vet and test find nothing. The tests compare the reader of JSON with Go's own."""
+    """gofmt, go vet and go test find nothing. The tests compare our JSON reader with Go's encoding/json."""
     said = subprocess.run(["gofmt", "-l", "."], cwd=SOURCES, check=True, capture_output=True, encoding="utf-8").stdout
     assert not said
     subprocess.run(["go", "vet", "./..."], cwd=SOURCES, check=True)

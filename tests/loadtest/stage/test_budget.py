@@ -23,7 +23,7 @@ KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # Docker's exit code is a shel
 
 @pytest.fixture(params=[*MECHANISMS, process_tree.NAME])
 def mechanism(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Returns each mechanism that this machine has. Tests of the others are skipped with the reason."""
+    """Returns a mechanism. If this machine does not have it, skips the test with the reason."""
     monkeypatch.setenv("LOADTEST_BUDGET", request.param)
     try:
         with open_budget("capped"):
@@ -36,7 +36,7 @@ def mechanism(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 @contextmanager
 def _running(budget: Budget, code: str) -> Iterator["subprocess.Popen[str]"]:
-    """Starts a process of the budget, which runs `code` and then stays: some budgets end with their last process."""
+    """Starts a process in the budget. It runs `code` and then sleeps, because some budgets end with their process."""
     stays = f"{code}\nprint('ran', flush=True)\nimport time\ntime.sleep(60)"
     command = budget.command([sys.executable, "-c", stays], {})
     with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as process:
@@ -48,14 +48,14 @@ def _running(budget: Budget, code: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 def test_cpu_is_throttled(mechanism: str) -> None:
-    """On a quarter of a core, half a second of CPU takes more than 1.5 s; the CPU time used is counted."""
+    """On a quarter of a core, half a second of CPU takes more than 1.5 s. The used CPU time is counted."""
     with open_budget("capped") as budget:
         if not budget.limited:
             pytest.skip(f"{mechanism} limits nothing")
         started = time.monotonic()
         with _running(budget, BURN):
             assert time.monotonic() - started > 1.5
-            # Counted by another clock, and with what an interpreter needs to start.
+            # The budget uses another clock, and includes the start of the interpreter.
             assert 0.45 <= budget.cpu_seconds() < 10
 
 
@@ -67,7 +67,7 @@ def test_the_peak_of_memory_is_counted(mechanism: str) -> None:
 
 
 def test_memory_is_limited(mechanism: str) -> None:
-    """600 MiB do not fit into 512: the kernel kills the process."""
+    """The kernel kills a process that allocates 600 MiB, because the limit is 512 MiB."""
     with open_budget("capped") as budget:
         if not budget.limited:
             pytest.skip(f"{mechanism} limits nothing")
@@ -92,7 +92,7 @@ def test_no_budget_is_not_limited(mechanism: str) -> None:
 
 
 def test_a_process_that_has_ended_has_no_peak() -> None:
-    """The attack on a service that has died still has a result."""
+    """The peak of an ended process is None, so an attack on a service that has died still has a result."""
     budget = process_tree.ProcessTree(LIMITS["none"])
     with subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -103,7 +103,7 @@ def test_a_process_that_has_ended_has_no_peak() -> None:
 
 
 def test_the_files_of_version_2(tmp_path: Path) -> None:
-    """The budget writes and reads the files of a cgroup of version 2, here in a folder, so that any machine will do."""
+    """The budget writes and reads the files of cgroup v2, here in an ordinary folder, so that any machine will do."""
     (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory pids\n", encoding="utf-8")
     (tmp_path / "cgroup.subtree_control").write_text("cpu\n", encoding="utf-8")
     budget = cgroup_v2.CgroupV2(LIMITS["capped"], tmp_path)
@@ -118,7 +118,7 @@ def test_the_files_of_version_2(tmp_path: Path) -> None:
 
 
 def test_a_container_runs_the_python_of_its_image(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """This also holds behind `taskset`, which pins the subjects of a duet."""
+    """Docker's command line has the image's Python, also after `taskset`, which pins the subjects of a duet."""
     docker = tmp_path / "docker"
     docker.write_text("#!/bin/sh\necho 2\n", encoding="utf-8")
     docker.chmod(0o755)
@@ -130,7 +130,7 @@ def test_a_container_runs_the_python_of_its_image(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_unknown_one_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error has the value, and what is allowed."""
+    """The error has the wrong value and the allowed values."""
     monkeypatch.setenv("LOADTEST_BUDGET", "hope")
     with (
         pytest.raises(Unavailable, match="LOADTEST_BUDGET=hope: allowed is cgroup v2, cgroup v1, "),

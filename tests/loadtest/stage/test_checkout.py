@@ -1,4 +1,4 @@
-"""Another commit, checked out of a small repository of git's, with an environment for the lock of that commit."""
+"""Another commit is checked out, from a small git repository, with an environment for the commit's lock."""
 
 import os
 import shutil
@@ -36,7 +36,7 @@ def wheel(folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository: `first` has a module and a lock, `bare` has no lock, and the newest commit another module."""
+    """Makes a repository: `first` has a module and a lock, `bare` has no lock, the newest commit has another module."""
     root = tmp_path_factory.mktemp("repository")
     git(root, "init", "--quiet")
     for tag, text, lock in (("bare", "'bare'", None), ("first", "'first'", wheel(root)), ("second", "'second'", None)):
@@ -53,7 +53,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def clean(root: Path) -> Iterator[Path]:
-    """Yields the repository, and then requires that only the cache remains."""
+    """Yields the repository. After the test, asserts that no worktree remains, only the cache of environments."""
     yield root
     assert git(root, "worktree", "list").count("\n") == 1
     assert {path.name for path in root.glob(".run/against/*")} <= {"environments", "lock"}
@@ -61,7 +61,7 @@ def clean(root: Path) -> Iterator[Path]:
 
 @pytest.mark.slow
 def test_another_commit(clean: Path) -> None:
-    """The commit's code runs with the commit's packages; a second call uses the same environment."""
+    """The commit's code runs with the commit's packages. A second call uses the same environment."""
     shutil.rmtree(clean / ".run", ignore_errors=True)
     used = []
     for _ in range(2):
@@ -84,14 +84,14 @@ def test_another_commit(clean: Path) -> None:
     ],
 )
 def test_commits_that_cannot_be_used(clean: Path, commit: str, reason: str) -> None:
-    """One line says why."""
+    """The error is one line with the reason."""
     with pytest.raises(ConfigurationError, match=reason), checkout(commit, clean):
         pass
 
 
 @pytest.mark.slow
 def test_a_wrong_hash(tmp_path: Path) -> None:
-    """pip refuses the package, and no environment is left that looks complete."""
+    """pip refuses the package, and the incomplete environment is removed."""
     lock = tmp_path / "app.lock"
     lock.write_text(wheel(tmp_path).rpartition(":")[0] + ":" + "0" * 64, encoding="utf-8")
     with pytest.raises(subprocess.CalledProcessError):

@@ -1,4 +1,4 @@
-"""Two processes take turns on two cores."""
+"""Two processes exchange two cores again and again."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ SECONDS = 20
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux only")
 @pytest.mark.skipif(os.cpu_count() == 1, reason="one core")
 def test_they_change_cores() -> None:
-    """Each process is seen on both cores, with all its threads. A process that has ended does not matter."""
+    """Each process runs on both cores in turn, with all its threads. A process that has ended causes no error."""
     code = "import threading, sys; threading.Thread(target=sys.stdin.read).start(); print(flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", code]
     both = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]

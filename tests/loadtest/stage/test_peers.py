@@ -1,4 +1,4 @@
-"""The peers do the same work as the service they are compared with."""
+"""The peers do the same work as the service with which they are compared."""
 
 import fcntl
 import hashlib
@@ -38,7 +38,8 @@ WANTED = b"pending_invoice_created"
 def peer(request: pytest.FixtureRequest) -> AttackSubject:
     """Returns a peer, which is built. Only Go is a requirement of the tests.
 
-    The others are tested once they are built, because Cargo takes minutes to compile AWS's SDK.
+    The peers in Rust and Node are tested only if they are already built, because Cargo takes minutes to compile AWS's
+    SDK.
     """
     built = {"rust": peers.RUST / "target", "node": peers.NODE / "node_modules"}.get(request.param.partition("_")[0])
     if built is not None and not built.exists():
@@ -75,7 +76,7 @@ def client(peer: AttackSubject, aws: QueueProcess, queue_url: str, tmp_path: Pat
 def test_a_peer_queues_what_is_valid(client: httpx.Client, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
     """Valid events get 200 and are in the queue, byte for byte and with the attributes; others are not.
 
-    Of many webhooks at once, each has its own answer, and its message is in the queue.
+    If many webhooks arrive at once, each gets its own response, and its message is in the queue.
     """
     assert client.post(PATH, content=event).json() == {"status": "queued", "event_id": "ev_ZXezuTUBe7r5iIaw"}
     assert client.post(PATH, content=event, auth=(USER, "wrong")).status_code == 401
@@ -156,6 +157,6 @@ def test_go_passes_its_own_tests() -> None:
 
 
 def test_the_floor_answers(tmp_path: Path) -> None:
-    """The floor accepts any body, and answers when it is complete."""
+    """The floor accepts any body, and responds when the body is complete."""
     with open_budget("none") as budget, subject.start(peers.floor(), budget, {}, tmp_path / "log") as running:
         assert httpx.post(running.url + PATH, content=b"x" * 200_000, timeout=60).json()["status"] == "ignored"
