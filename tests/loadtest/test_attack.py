@@ -1,4 +1,4 @@
-"""attack.sh as a process: its results, its output, and the losses that it must detect."""
+"""Tests attack.sh as a process: its results, its output, and the losses that it must detect."""
 
 import re
 import signal
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
 SHORT = ("--rate", "100", "--duration", "1s")
-# How many got 200 depends on the machine; none of them may be lost.
+# The number of 200s depends on the machine. None of these webhooks may be lost.
 HOLDS = re.compile(r"audit: holds: (\d+) got 200, 0 of them lost")
 
 
@@ -42,13 +42,13 @@ def test_an_attack_leaves_its_results(tmp_path: Path) -> None:
     }
     measured = meta(tmp_path)
     assert measured["release"] == "v08_native_async"
-    assert 0 < measured["requests"] <= 100  # vegeta leaves out those that are late when its time is over
+    assert 0 < measured["requests"] <= 100  # vegeta does not send requests that are late when its time is over
     assert measured["accepted"] == int(accepted[1])
     assert measured["latencies"]["fastest"] >= 8  # milliseconds, added by toxiproxy
     assert measured["used"]["cpu_s"] > 0
 
 
-# The variables that docs/aws.md exports, and those of a rotation of passwords.
+# The variables that docs/aws.md exports, and the variables of a password rotation.
 EXPORTED = {
     "APP_SQS_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/123456789012/invoice-webhooks",
     "APP_BASIC_AUTH_USERNAME": "chargebee",
@@ -66,7 +66,7 @@ EXPORTED = {
 def test_what_a_deployment_has_exported_does_not_reach_the_history(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """history.json is committed: it must contain no secret and no address."""
+    """history.json must contain no secret and no address of the environment, because it is committed."""
     for name, value in EXPORTED.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("APP_SQS_BATCHES", "2")
@@ -80,7 +80,7 @@ def test_what_a_deployment_has_exported_does_not_reach_the_history(
 
 
 def test_the_stack_takes_precedence() -> None:
-    """The queue, the credentials and the bounds are the stack's, whatever the flags of a subject are."""
+    """The stack's queue, credentials and bounds override the flags of a subject."""
     stack = Stack(Embedded(), [], Proxy("http://far", 0), client("http://near"), None)
     ours = stack.environment("http://near/000000000000/q")
     assert not set(ours) & set(subject.INHERITED)
@@ -92,7 +92,7 @@ def test_the_stack_takes_precedence() -> None:
 
 @pytest.mark.parametrize("option", ["--url", "--queue-url", "--sqs-endpoint"])
 def test_credentials_in_a_url_are_refused(option: str, tmp_path: Path) -> None:
-    """Credentials in a URL would be in the folder's name and in meta.json. So they are rejected, and not printed."""
+    """Credentials in a URL are rejected and not printed, because the folder's name and meta.json contain the URL."""
     urls = {"--url": "http://service", "--queue-url": "http://sqs/0/q", "--sqs-endpoint": "http://sqs"}
     urls[option] = "http://user:s3cret@127.0.0.1:9"
     ended = attack(*(word for pair in urls.items() for word in pair), "--out", str(tmp_path))
@@ -131,7 +131,7 @@ def test_a_service_at_a_url_is_audited_too(aws: QueueProcess, sqs: "SQSClient", 
 def test_planted_losses_are_found(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, fault: str, finding: str, tmp_path: Path
 ) -> None:
-    """A service that responds 200 loses every tenth webhook: exit code 1, and the output names the lost ones."""
+    """If a service loses every tenth webhook after a 200, the exit code is 1, and the output names lost webhooks."""
     with careless(fault, aws.endpoint, queue_url) as url:
         there = ("--url", url, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint)
         ended = attack(*there, *SHORT, "--out", str(tmp_path))
@@ -142,7 +142,7 @@ def test_planted_losses_are_found(
 
 @pytest.mark.slow
 def test_at_least_once_is_no_loss(aws: QueueProcess, sqs: "SQSClient", queue_url: str, tmp_path: Path) -> None:
-    """The same service with duplicate messages and without another fault: the audit holds."""
+    """If a service sends messages twice, but has no other fault, the audit holds."""
     with careless("twice", aws.endpoint, queue_url) as url:
         there = ("--url", url, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint)
         ended = attack(*there, *SHORT, "--out", str(tmp_path))
@@ -152,13 +152,13 @@ def test_at_least_once_is_no_loss(aws: QueueProcess, sqs: "SQSClient", queue_url
 
 @pytest.mark.slow
 def test_a_queue_that_drops_is_found(aws: QueueProcess, sqs: "SQSClient", queue_url: str, tmp_path: Path) -> None:
-    """The service is correct and the queue loses messages: the audit counts every one of them as lost."""
+    """If the service is correct, but the queue loses messages, the audit counts each of these messages as lost."""
     with Service(aws.endpoint, queue_url, basic_auth_username="demo", basic_auth_password="demo") as service:
         there = ("--url", service.url, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint)
         command = [str(ATTACK), *there, "--rate", "100", "--duration", "3s", "--out", str(tmp_path)]
         with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, encoding="utf-8") as running:
             while running.poll() is None and not (tmp_path / "results.bin").exists():
-                time.sleep(0.05)  # the webhook before the attack must be found
+                time.sleep(0.05)  # wait, because the precheck must find its webhook
             removed = 0
             while running.poll() is None:
                 # A second consumer removes messages from the queue: for the audit, they are lost.
@@ -175,9 +175,9 @@ def test_a_queue_that_drops_is_found(aws: QueueProcess, sqs: "SQSClient", queue_
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGHUP])
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, sig: signal.Signals) -> None:
-    """When the attack has exited, so has every process that it started. A terminal that closes sends SIGHUP."""
-    # A shell starts background jobs with SIGINT ignored, and nohup ignores SIGHUP. Children inherit that, unless there
-    # is a handler here.
+    """When the attack has ended, all processes that it started have ended. A closing terminal sends SIGHUP."""
+    # Shells ignore SIGINT in background jobs, and nohup ignores SIGHUP. Child processes inherit this, unless this
+    # process has a handler.
     # https://pubs.opengroup.org/onlinepubs/9699919799/utilities/V3_chap02.html#tag_18_11
     inherited = signal.signal(sig, signal.default_int_handler)
     command = [str(ATTACK), "--duration", "60s", "--queue", "embedded", "--out", str(tmp_path)]

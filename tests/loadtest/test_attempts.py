@@ -12,11 +12,11 @@ from local.machine import FOREIGN_CORES, SLOWDOWN, STOLEN_CORES
 
 CALM: dict[str, Any] = {"slowdown": SLOWDOWN, "stolen_cores": STOLEN_CORES, "foreign_cores": FOREIGN_CORES}
 SLOW, STOLEN = CALM | {"slowdown": SLOWDOWN + 0.1}, CALM | {"stolen_cores": STOLEN_CORES + 0.1}
-BUSY = CALM | {"foreign_cores": FOREIGN_CORES + 0.1}  # other programs of the user, which will still be there
+BUSY = CALM | {"foreign_cores": FOREIGN_CORES + 0.1}  # the user's programs would disturb another attempt, too
 
 
 def measured(conditions: dict[str, Any], *lost: str) -> Measurement:
-    """A measurement under these conditions, in whose audit the events `lost` are missing."""
+    """Returns a measurement with these conditions, and with an audit in which the events `lost` are lost."""
     found = documents.newest("history")[0].of("published", Release.V09_GROUP_COMMIT)[0].model_copy(deep=True)
     assert found.conditions is not None
     assert found.audit is not None
@@ -37,7 +37,7 @@ def measured(conditions: dict[str, Any], *lost: str) -> Measurement:
     ids=["calm", "other programs", "once", "twice", "always", "failed audit"],
 )
 def test_attempts(attempts: list[Measurement], used: int) -> None:
-    """The last attempt counts. A failed audit is a finding, whatever else the machine did."""
+    """The last attempt counts. An attempt with a failed audit is not repeated, even if the machine was disturbed."""
     waiting = iter(attempts)
     assert undisturbed("an attack", lambda: next(waiting), lambda made: made) is attempts[used - 1]
     assert list(waiting) == []

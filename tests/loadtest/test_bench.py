@@ -1,4 +1,4 @@
-"""`python -m loadtest bench --against`: this tree's releases beside those of another commit."""
+"""`python -m loadtest bench --against` compares this tree's releases with the releases of another commit."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ TIMES = Latencies(fastest=1, mean=1, p50=1, p90=1, p99=1, slowest=1)
 
 
 def measured(name: str, cpu_ms: float) -> Measurement:
-    """An attack of which only the name and the CPU for each webhook matter."""
+    """Returns an attack in which only the name and the CPU for each webhook matter."""
     used = Used(
         budget="capped",
         how="none",
@@ -47,7 +47,7 @@ def bench(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_the_table_names_both_commits() -> None:
-    """Each release has a row beside itself and a row beside the other commit's, with the ratio of the two."""
+    """Each release has a row for its duet with itself, and a row for its duet with the other commit's release."""
     duets = [("v10 again", "v10", 1.1), ("v10", "v10 at 36ecee9", 0.5)]
     runs = [
         Run(kind=kind, repeat=0, measurement=measured(name, cpu))
@@ -63,7 +63,7 @@ def test_the_table_names_both_commits() -> None:
 
 
 def test_the_capacity_of_each_subject() -> None:
-    """Releases come first, then Go, then the floor. The newest release is there once, without its telemetry."""
+    """Releases are first, then Go, then the floor. The newest release is listed once, without its telemetry."""
     names = ["v11 again", "v02", "v11 observed", "asgi_noop", "go"]
     runs = [Run(kind=name, repeat=0, measurement=measured(name, 1.0)) for name in names]
     where = Environment(commit="abcdef0", started="", machine={}, tools={})

@@ -1,4 +1,4 @@
-"""Events through workers that are killed: the small form of `python -m loadtest billing`."""
+"""Runs a small `python -m loadtest billing`: events through workers that are killed."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("tools")
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_each_charge_once(thorough: bool, tmp_path: Path) -> None:
-    """Nothing is lost, charged twice or closed twice; poison is in the dead-letter queue with its reason."""
+    """Nothing is lost, charged twice or closed twice. Messages that can never succeed are dead letters with reasons."""
     rules = Rules(rate=3500, errors=0.05, seed=11, lease_s=6, call_timeout_s=3, visibility_s=6, retry_s=1)
     done = bill(500 if thorough else 100, rules, tmp_path / "workers.log", kills=True)
     assert done.holds, done.text()

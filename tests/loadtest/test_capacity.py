@@ -1,4 +1,4 @@
-"""The capacity that a rate of webhooks needs, as calculated."""
+"""The calculated capacity for a rate of webhooks."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ rates = st.floats(0.001, 1e9)
 
 @given(rates, rates, st.booleans())
 def test_more_webhooks_never_take_less(one: float, other: float, fifo: bool) -> None:
-    """Each number grows with the rate, or stays."""
+    """With a higher rate, no number decreases."""
     few, many = (capacity(rate, OF, fifo=fifo) for rate in sorted([one, other]))
     for name in GROWING:
         assert getattr(few, name) <= getattr(many, name) * (1 + 1e-12), name
@@ -44,7 +44,7 @@ def test_more_webhooks_never_take_less(one: float, other: float, fifo: bool) -> 
 
 @given(rates, st.booleans())
 def test_each_part_carries_its_share(rate: float, fifo: bool) -> None:
-    """No pod is busier than planned, and calls carry one to ten webhooks."""
+    """No pod is busier than UTILISATION, and a call carries one to ten webhooks."""
     row = capacity(rate, OF, fifo=fifo)
     slack = 1 + 1e-12
     most = figures.POD_CORES * figures.UTILISATION * slack
@@ -54,20 +54,20 @@ def test_each_part_carries_its_share(rate: float, fifo: bool) -> None:
 
 
 def test_a_thousand_a_second_fit() -> None:
-    """Our maxReplicas is enough for the web process. An event takes more pods than its webhook."""
+    """At 1,000 webhooks a second, our maxReplicas is enough for the web process. Workers need more pods."""
     row = capacity(1_000, OF)
     assert (row.met, row.web_pods, row.worker_pods) == ([], 7, 58)
     assert row.sites == 52
 
 
 def test_pods_are_computed_with_what_a_webhook_costs_them() -> None:
-    """The CPU that counts is that of the slowest attack. Batches fill with the rate, and save CPU."""
+    """The calculation uses the CPU of the slowest attack, which is the highest, because fuller batches save CPU."""
     assert measured().web_ms == attacked(SLOW)[1] > attacked(FASTER)[1] > full_ms()
     assert attacked(SLOW)[0] < attacked(FASTER)[0]
 
 
 def test_limits_in_the_order_they_are_met() -> None:
-    """100,000/s exceed our maxReplicas and the limit of messages in flight. A FIFO queue has an earlier limit."""
+    """100,000/s exceed our maxReplicas and the limit of messages in flight. A FIFO queue has a lower limit."""
     pods, in_flight, network = capacity(100_000, OF).limits
     assert pods.rate == pytest.approx(figures.MAX_PODS * 150 / OF.web_ms)
     assert in_flight.rate == 24_000
@@ -87,7 +87,7 @@ def test_calls_reach_a_fifo_quota_where_its_limit_says(calls: int, web_ms: float
 
 
 def test_dollars_by_tier() -> None:
-    """Each tier's price applies to what is above the one before. The first million requests are free."""
+    """Each tier's price applies only to the units above the previous tier. The first million requests are free."""
     assert dollars(1e6, STANDARD_PRICES) == pytest.approx(400_000)
     assert dollars(250e9, STANDARD_PRICES) / 1e6 == pytest.approx(40_000 + 30_000 + 12_000)
     assert dollars(250e9, FIFO_PRICES) / 1e6 == pytest.approx(50_000 + 40_000 + 17_500)
@@ -115,6 +115,6 @@ def test_constants_are_those_of_the_deployment() -> None:
 
 
 def test_the_page_has_the_newest_figures() -> None:
-    """The page's table follows from the newest results. (tests/test_prose.py is about its sentences.)"""
+    """The page has the table of the newest results. (tests/test_prose.py tests the page's sentences.)"""
     page = (DEPLOY / "CAPACITY.md").read_text(encoding="utf-8")
     assert table() in page

@@ -1,4 +1,4 @@
-"""`python -m loadtest`: its commands, and the tools that they find."""
+"""The commands of `python -m loadtest`."""
 
 from importlib import import_module
 

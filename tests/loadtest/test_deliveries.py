@@ -20,7 +20,7 @@ def planned() -> Deliveries:
 
 
 def test_shares(planned: Deliveries) -> None:
-    """A tenth of the messages are repetitions, a twentieth come too late, and a hundredth are poison."""
+    """A tenth of the messages are sent again, a twentieth are too late, and a hundredth can never succeed."""
     ids = Counter(message.attributes["event_id"] for message in planned.messages)
     assert len(planned.messages) == 1000
     assert sum(times - 1 for times in ids.values()) == planned.again == 100
@@ -66,7 +66,7 @@ def test_customers(planned: Deliveries) -> None:
 
 
 def test_usage_belongs_to_one_invoice(planned: Deliveries) -> None:
-    """Usage names subscription and currency, or neither, and that only if its customer has one subscription."""
+    """Usage has a subscription and a currency. It may lack both if the customer has only one subscription."""
     lines = [line for event in planned.events for line in event["content"]["invoice"]["line_items"]]
     own = Counter(owner for owner, _ in {(line["customer_id"], line["subscription_id"]) for line in lines})
     named: Counter[bool] = Counter()
@@ -82,7 +82,7 @@ def test_usage_belongs_to_one_invoice(planned: Deliveries) -> None:
 
 
 def test_an_older_event_is_about_its_invoice(planned: Deliveries) -> None:
-    """The audit must know which invoice a dead letter is about."""
+    """`about` has the invoice of every event, also of older events, so that the audit can assign dead letters."""
     ids = {message.attributes["event_id"] for message in planned.messages}
     assert planned.about.keys() == ids - planned.poison.keys()
 
@@ -97,7 +97,7 @@ def test_what_is_no_event(planned: Deliveries) -> None:
 @settings(max_examples=20)
 @given(st.integers(100, 400), st.integers(0, 2**32))
 def test_a_seed_decides(number: int, seed: int) -> None:
-    """A seed decides the order and the repetitions. The ids are new, so that two runs can use one table."""
+    """The seed determines the order and the repetitions. Ids are always new, so that two runs can use one table."""
     first, again, other = (deliveries(number, each) for each in (seed, seed, seed + 1))
     ids, same, others = ([m.attributes["event_id"][-6:] for m in made.messages] for made in (first, again, other))
     assert ids == same != others

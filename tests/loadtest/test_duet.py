@@ -20,7 +20,7 @@ from loadtest.stage.subject import AttackSubject
 
 @pytest.mark.slow
 def test_a_duet(tools: None, tmp_path: Path) -> None:
-    """Both subjects are attacked in every round, and the file has all results under the same kind."""
+    """Both subjects are attacked in every round, and all results in the file have the same kind."""
     file = tmp_path / "bench.json"
     where = interleaved.environment()
     load = closed_loop(4, 0.5)
@@ -38,7 +38,7 @@ def test_a_duet(tools: None, tmp_path: Path) -> None:
 def test_a_subject_with_a_narrow_interval_is_not_measured_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A subject whose CPU is always the same has the fewest repeats, and one whose CPU varies has all of them."""
+    """A subject whose CPU is always the same has the fewest repeats. A subject whose CPU varies has all repeats."""
     cpu = {"even": [1.0] * 8, "uneven": [1.0, 2.0] * 4, "reference": [1.0] * 16}
     whole = documents.newest("bench")[0].runs[0].measurement
 
@@ -64,14 +64,14 @@ def test_a_subject_with_a_narrow_interval_is_not_measured_again(
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 1.7])
 def test_dilated_time(factor: float) -> None:
-    """The factor changes the duration, and the load has as many webhooks as published."""
+    """The factor changes the duration, but the number of webhooks is the published one."""
     load = dilated(factor)
     assert load.rate * load.duration_s == pytest.approx(2500, rel=0.01)
     assert (load.duration_s, load.timeout_s) == (5 * factor, 30 * factor)
 
 
 def test_lateness() -> None:
-    """The lateness is the 99th percentile of how late requests of an open loop left. A closed loop has none."""
+    """The lateness is the 99th percentile of how late an open loop sends its requests. A closed loop has none."""
     load = Load(rate=100, duration_s=2, timeout_s=30)
     in_time = [Hit(number / 100, 0.1, 200, "", None) for number in range(200)]
     late = [hit._replace(at=hit.at + 0.5) if hit.at >= 1 else hit for hit in in_time]

@@ -1,4 +1,4 @@
-"""The names with which `python -m loadtest billing` tries the recognition of charges."""
+"""The hostile names with which `python -m loadtest billing` tests how the worker recognises charges."""
 
 from loadtest.fire.deliveries import ODD, deliveries
 from loadtest.fire.hostile import TWINS
@@ -6,7 +6,7 @@ from local.usage_events import SeededBillable
 
 
 def test_two_events_of_one_id_are_among_them() -> None:
-    """The billable events differ in their amounts, so that the audit can distinguish them."""
+    """Some customers have two billable events with one id. Their amounts differ, so the audit can distinguish them."""
     planned = deliveries(400, 3, ODD)
     owners: dict[str, list[SeededBillable]] = {}
     for one in (one for some in planned.charges.values() for one in some):
@@ -17,7 +17,7 @@ def test_two_events_of_one_id_are_among_them() -> None:
 
 
 def test_lines_imitate_references_and_keep_their_period() -> None:
-    """The subscription's lines have other names; the line of somebody else is ad-hoc, and longer than all of them."""
+    """The subscription's lines have other descriptions, and the additional ad-hoc line has a longer period."""
     planned = deliveries(400, 3, ODD)
     for event in planned.events:
         *own, foreign = event["content"]["invoice"]["line_items"]
@@ -29,7 +29,7 @@ def test_lines_imitate_references_and_keep_their_period() -> None:
 
 
 def test_usage_that_is_not_to_be_charged() -> None:
-    """The table has two events of other years for each customer, and one of another currency; no two have one key."""
+    """The table also has, for each customer, two events of other years and one of another currency, all distinct."""
     planned = deliveries(400, 3, ODD)
     charged = sum(map(len, planned.charges.values()))
     owners = {event["content"]["invoice"]["customer_id"] for event in planned.events}

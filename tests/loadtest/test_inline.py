@@ -1,4 +1,4 @@
-"""v01 under attack: invoices are seeded, the audit reads them, and the report has the published figure beside it."""
+"""v01 under attack: invoices are seeded, the audit reads them, and the report shows the published figure as well."""
 
 from collections.abc import Iterator
 
@@ -37,7 +37,7 @@ def test_an_invoice_for_each_sender(stack: BillingStack) -> None:
 
 @pytest.mark.slow
 def test_every_200_has_its_invoice_closed(measured: Measurement) -> None:
-    """Each webhook makes at least five calls, which have the latencies that were fixed beforehand."""
+    """All webhooks get 200, and the audit holds. Each makes at least five calls with the chosen latencies."""
     assert measured.statuses.keys() == {"200"}
     assert measured.audit is not None
     assert measured.audit.holds

@@ -1,4 +1,4 @@
-"""Instructions per webhook: what is counted, and when a count is over its budget."""
+"""Instructions per webhook: the count itself, and the comparison with its budget."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def run(subject: str, folder: Path, **variables: str) -> "subprocess.CompletedPr
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A budget of 1,000 for the floor and this Python, instead of the real one; returns its file."""
+    """Replaces the budget by one of 1,000 for the floor and this Python. Returns the budget's file."""
     file = tmp_path / "budgets.json"
     file.write_text(json.dumps({VERSION: {FLOOR: 1000}}), encoding="utf-8")
     monkeypatch.setattr(instructions, "BUDGETS", file)
@@ -45,21 +45,21 @@ def count(monkeypatch: pytest.MonkeyPatch, found: int) -> None:
 
 
 def test_the_totals_of_callgrind(tmp_path: Path) -> None:
-    """The count is in the last line of callgrind's file. The summary is 0 if counting begins later."""
+    """The count is in the last line of callgrind's file. (The line `summary` is 0 if counting begins later.)"""
     (tmp_path / "out").write_text(WRITTEN, encoding="utf-8")
     assert callgrind.instructions(tmp_path / "out") == 45107
 
 
 @pytest.mark.parametrize("written", ["", WRITTEN.replace("45107", "0")])
 def test_nothing_was_counted(tmp_path: Path, written: str) -> None:
-    """The error names the file."""
+    """If callgrind has counted nothing, the error names the file."""
     (tmp_path / "out").write_text(written, encoding="utf-8")
     with pytest.raises(ValueError, match=r"counted nothing in .*out"):
         callgrind.instructions(tmp_path / "out")
 
 
 def test_three_percent_over_the_budget_is_too_much() -> None:
-    """Exactly 3 % are allowed. A subject without a budget is an error."""
+    """A count may be exactly 3 % over its budget. A subject without a budget is an error."""
     assert exceeded({FLOOR: Count(1030, None)}, {FLOOR: 1000}) == []
     assert exceeded({FLOOR: Count(1031, None)}, {FLOOR: 1000}) == [
         f"{FLOOR}: 1,031 instructions per webhook are 3.1% over the budget of 1,000; allowed are 3%"
@@ -71,7 +71,7 @@ def test_three_percent_over_the_budget_is_too_much() -> None:
 
 @pytest.mark.parametrize(("found", "code"), [(1030, 0), (1031, 1)])
 def test_check(monkeypatch: pytest.MonkeyPatch, counted: Path, found: int, code: int) -> None:
-    """The exit code is 1 over the budget."""
+    """The exit code is 1 if a count is over its budget."""
     count(monkeypatch, found)
     assert CliRunner().invoke(main, ["--check", "--only", FLOOR]).exit_code == code
 
@@ -85,7 +85,7 @@ def test_check_without_a_budget_for_this_python(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_write(monkeypatch: pytest.MonkeyPatch, counted: Path) -> None:
-    """The counts become the budget; those of other subjects and Pythons stay."""
+    """The counts become the budget. The budgets of other subjects and Pythons do not change."""
     counted.write_text(json.dumps({"3.0.0": {FLOOR: 1}, VERSION: {FLOOR: 2, "v09_group_commit": 3}}), encoding="utf-8")
     count(monkeypatch, 4)
     CliRunner().invoke(main, ["--write"])
@@ -112,14 +112,14 @@ def test_webhooks_are_served_in_one_process(subject: str, tmp_path: Path) -> Non
 
 
 def test_a_refused_webhook_fails_the_count(tmp_path: Path) -> None:
-    """A count of refusals would be too low."""
+    """A webhook without a 200 is an error, because a count of refusals would be too low."""
     ended = run(NEWEST, tmp_path, APP_MAX_BODY_BYTES="1000")
     assert (ended.returncode, "not answered with 200: b'HTTP/1.1 413" in ended.stderr) == (1, True)
 
 
 @pytest.mark.slow
 def test_a_count_repeats_beside_a_busy_process(tmp_path: Path) -> None:
-    """Counts per webhook differ by at most 1 %, even with twice as many webhooks: the warm-up does not count."""
+    """Counts per webhook differ by at most 1 %, even with twice as many webhooks, because the warm-up is excluded."""
     if shutil.which("valgrind") is None:
         missing("valgrind is not on PATH; on Debian: apt install valgrind")
     alone = instructions.count(FLOOR, 200, tmp_path)
