@@ -1,4 +1,4 @@
-"""Documents mark figures that may be of something else, and show no figure that was not measured."""
+"""Documents mark figures with doubts, and show `–` for figures that were not measured."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ RELEASE = "v07_sync_handler"
 
 
 def changed(kind: str, change: Callable[[Measurement], object]) -> Comparison:
-    """Returns the newest complete run, in which `change` has changed every measurement of RELEASE."""
+    """Returns a copy of the newest complete run. `change` is applied to each measurement of RELEASE."""
     comparison = documents.newest(kind)[0].model_copy(deep=True)
     for run in comparison.runs:
         if run.measurement.name == RELEASE:
@@ -38,14 +38,14 @@ def forget(measured: Measurement) -> None:
 
 @pytest.mark.parametrize("kind", ["history", "bench"])
 def test_the_overview_marks_a_release(kind: str) -> None:
-    """A doubtful attack of either run marks the release, and no other."""
+    """A doubtful attack in either run marks this release, and no other release."""
     runs = {name: documents.newest(name)[0] for name in ("history", "bench")} | {kind: changed(kind, doubt)}
     marked = [line for line in overview.overview(runs["history"], runs["bench"]).splitlines() if "DOUBTFUL" in line]
     assert [line.partition(" (")[0] for line in marked] == [f"| {RELEASE}"]
 
 
 def test_captions_count_the_doubts() -> None:
-    """README's picture and its figures have no column for them."""
+    """The caption counts doubtful repeats, because README's picture and figures have no column for doubts."""
     bench = changed("bench", doubt)
     assert f"(DOUBTFUL: {bench.repeats} of {len(bench.runs)})" in captions.conditions(bench)
     assert "DOUBTFUL" not in captions.conditions(documents.newest("bench")[0])
@@ -53,7 +53,7 @@ def test_captions_count_the_doubts() -> None:
 
 @pytest.mark.parametrize("table", [ratios.bench, ratios.against])
 def test_a_doubtful_reference_marks_its_duet(table: Callable[[Comparison], str]) -> None:
-    """The row's own subject has no doubt, but its ratio has."""
+    """A doubt about the reference marks the row, because the row's ratio depends on the reference."""
     bench = documents.newest("bench")[0].model_copy(deep=True, update={"against": "another"})
     reference = next(run.measurement for run in bench.runs if run.kind == RELEASE != run.measurement.name)
     doubt(reference)
@@ -63,20 +63,20 @@ def test_a_doubtful_reference_marks_its_duet(table: Callable[[Comparison], str])
 
 
 def test_a_failed_audit_is_marked() -> None:
-    """A run whose audit fails is written, too, and may be the newest."""
+    """A failed audit is marked in tables, because a run with a failed audit is written and may be the newest."""
     marked = [line for line in tables.published(changed("history", lose)).splitlines() if "AUDIT FAILED" in line]
     assert [line.partition(" (")[0] for line in marked] == [f"| {RELEASE}"]
 
 
 def test_the_doubts_of_a_worker_are_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """They are the caption's last sentence."""
+    """The doubts of a worker's measurement are the caption's last sentence."""
     worker = documents.newest_worker().model_copy(update={"doubts": ["the processor was slow"]})
     monkeypatch.setattr(documents, "newest_worker", lambda: worker)
     assert documents.worker().endswith(" DOUBTFUL: the processor was slow.")
 
 
 def test_what_was_not_measured_is_a_dash() -> None:
-    """Linux reports no peak of memory before 5.19. A release without a 200 has no CPU for each."""
+    """Memory is `–` before Linux 5.19, which reports no peak. CPU for each webhook is `–` without any 200."""
     history = changed("history", forget)
     bench = documents.newest("bench")[0]
     made = [tables.published(history), overview.overview(history, bench)]
@@ -86,7 +86,7 @@ def test_what_was_not_measured_is_a_dash() -> None:
 
 
 def test_a_single_attack_has_no_interval() -> None:
-    """The sustained attack is made once."""
+    """The sustained attack has no interval, because it is made only once."""
     sustained = [
         line for line in tables.calibrated(documents.newest("calibrated")[0]).splitlines() if "sustained" in line
     ]
@@ -94,7 +94,7 @@ def test_a_single_attack_has_no_interval() -> None:
 
 
 def test_a_caption_has_openssl_if_the_result_has_it() -> None:
-    """Results have it since 555ed653."""
+    """A caption names OpenSSL only if the result does, which is so since commit 555ed653."""
     where = documents.newest("bench")[0].environment
     machine = {name: value for name, value in where.machine.items() if name != "openssl"}
     assert "OpenSSL" not in captions.where(where.model_copy(update={"machine": machine}))

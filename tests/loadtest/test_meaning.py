@@ -1,4 +1,4 @@
-"""The sentence about the figures of an attack."""
+"""The sentence that explains the figures of an attack."""
 
 import re
 
@@ -12,7 +12,7 @@ from loadtest.report.meaning import meaning
 def measured(
     *, probe: float | None, busiest: float | None, latencies: tuple[float, float, float], failed: int = 0
 ) -> Measurement:
-    """An attack of 1,000 requests. `latencies`: the fastest, p50 and p99, in ms."""
+    """Returns an attack of 1,000 requests. `latencies`: the fastest, p50 and p99, in ms."""
     fastest, p50, p99 = latencies
     return Measurement(
         name="a test",
@@ -87,7 +87,7 @@ FAST, WAITING, RARELY = (1, 2, 9), (100, 2000, 5000), (1, 2, 900)
     ids=["blocked", "no-probe", "elsewhere", "full", "not-let-in", "in-line", "refused", "rarely", "fine"],
 )
 def test_the_sentence(attack: Measurement, begins: str, pages: set[str]) -> None:
-    """Each pattern of figures has its sentence, which names pages that exist."""
+    """Each pattern of figures has its own sentence. The pages that the sentence names exist."""
     sentence = meaning(attack)
     assert sentence.startswith(begins)
     named = re.findall(r"docs/questions/(\w+)\.md", sentence)

@@ -1,4 +1,4 @@
-"""`python -m loadtest publish`, with real commands that take no time."""
+"""`python -m loadtest publish`, with small commands that take almost no time."""
 
 import json
 import shlex
@@ -45,7 +45,7 @@ def entries(results: Path) -> dict[str, Any]:
 
 
 def test_a_stop_in_the_middle_and_the_rest_later(tmp_path: Path) -> None:
-    """Ctrl-C ends the part's process. The next call measures that part alone, and one more call nothing."""
+    """Ctrl-C ends the part's process. The next call measures only this part, and another call measures nothing."""
     with subprocess.Popen(tiny(tmp_path, 0, 600), cwd=ROOT, stderr=subprocess.PIPE, encoding="utf-8") as process:
         until = time.monotonic() + 60
         while not (tmp_path / "second.calls").exists():
@@ -81,7 +81,7 @@ def test_a_part_whose_audit_failed_is_measured_again(tmp_path: Path) -> None:
 
 
 def test_a_doubtful_part_is_measured_again(tmp_path: Path) -> None:
-    """The second attempt is not DOUBTFUL, and counts."""
+    """If the first attempt is DOUBTFUL, a second attempt is made and counts."""
     done = ran(tmp_path, doubts=1)
     assert done.returncode == 0, done.stderr
     assert calls(tmp_path, "first") == 2
@@ -90,7 +90,7 @@ def test_a_doubtful_part_is_measured_again(tmp_path: Path) -> None:
 
 
 def test_a_part_that_stays_doubtful_is_named(tmp_path: Path) -> None:
-    """After three attempts, the other parts follow. The exit code and the last line say what is DOUBTFUL."""
+    """After three DOUBTFUL attempts, the other parts are measured. The exit code is 1, and the error has the reason."""
     done = ran(tmp_path, doubts=100)
     assert done.returncode == 1
     assert done.stderr == "first: DOUBTFUL after 3 attempts: the processor was slow\n"
@@ -100,7 +100,7 @@ def test_a_part_that_stays_doubtful_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("printed", "attempts"), [("drawn", 1), ("DOUBTFUL: v08: the processor was slow", 3)])
 def test_pictures_have_an_entry(printed: str, attempts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command that draws has no result of its own, and prints what is DOUBTFUL."""
+    """A command that draws pictures writes no result, so `publish` writes an entry, with the printed DOUBTFUL lines."""
     monkeypatch.setattr(folders, "RESULTS", tmp_path)
     monkeypatch.setattr(meta, "commit", lambda: "abcdef0")
     part = Part("a_picture", 1, shlex.join(["timeit", "-n", "1", "-r", "1", f"print({printed!r})"]), draws=True)
@@ -114,7 +114,7 @@ def test_pictures_have_an_entry(printed: str, attempts: int, tmp_path: Path, mon
 
 @pytest.mark.parametrize("commit", ["abcdef0-dirty", "unknown"])
 def test_uncommitted_code_is_refused(commit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody could repeat such a measurement. The list is still shown."""
+    """Uncommitted code is refused, because nobody could repeat the measurement. The list is still shown."""
     monkeypatch.setattr(meta, "commit", lambda: commit)
     for options in ([], ["--quick"]):
         refused = CliRunner().invoke(publish.main, options)
@@ -124,7 +124,7 @@ def test_uncommitted_code_is_refused(commit: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_busy_machine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names what is busy."""
+    """If the machine is busy, the error names the reason."""
     monkeypatch.setattr(meta, "commit", lambda: "abcdef0")
     monkeypatch.setattr(publish, "LOOK_SECONDS", 0)
     monkeypatch.setattr("local.machine.Busy.doubts", lambda self: ["other processes used 1.0 of 2 cores"])
@@ -134,7 +134,7 @@ def test_a_busy_machine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_part_from_another_machine_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine is that of most parts."""
+    """A part is marked if another machine than that of most parts has measured it."""
     found = index.read()
     entry = found.parts["bench"]
     machine = {**entry.environment.machine, "cpu": "another one"}
@@ -159,6 +159,6 @@ def test_the_parts_are_commands() -> None:
 
 
 def test_the_index_is_made_from_the_results() -> None:
-    """Each entry leads to a folder, and `make docs` would change nothing."""
+    """The index has the newest results, so `make docs` would not change it. Each entry's folder exists."""
     assert index.scan() == index.read()
     assert all((folders.RESULTS / entry.folder).is_dir() for entry in index.read().parts.values())

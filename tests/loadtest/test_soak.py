@@ -1,4 +1,4 @@
-"""A soak: what got 200 is in the queue, whatever happens to the service and to SQS."""
+"""A soak test: a webhook that got 200 is in the queue, in spite of faults of the service and of SQS."""
 
 from pathlib import Path
 
@@ -19,5 +19,5 @@ def test_nothing_that_got_200_is_lost(thorough: bool, tmp_path: Path) -> None:
     assert done.audit.holds, report.text(done)
     assert done.audit.accepted > 0, report.text(done)
     assert done.faults
-    # vegeta leaves out those that are late when its time is over; by how much, the machine decides.
+    # vegeta does not send webhooks that are late when its time is over. Their number depends on the machine.
     assert 0.5 * webhooks < done.webhooks <= webhooks

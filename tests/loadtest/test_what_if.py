@@ -1,4 +1,4 @@
-"""Runs with other parameters than a document's: where they are written, and what they compare."""
+"""Runs with other parameters than those of documents: the folder of their results, and their figures."""
 
 import json
 from contextlib import nullcontext
@@ -45,7 +45,7 @@ def _run(command: click.Command, *arguments: str) -> None:
 def test_a_given_parameter_is_no_calibration(
     arguments: tuple[str, ...], folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The documents and `python -m lab --only do_nothing` would take its factor and overhead for measured ones."""
+    """A run with a given parameter is a trial, because documents and the lab would use the parameter as measured."""
     files: list[Path] = []
 
     def run(title: str, cases: Any, repeats: int, file: Path, *rest: Any, **more: Any) -> None:
@@ -72,7 +72,7 @@ def test_a_given_parameter_is_no_calibration(
 def test_less_than_the_defaults_is_a_trial_run(
     command: click.Command, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Documents would publish it as the newest result."""
+    """A smaller run is a trial, because documents would otherwise publish it as the newest result."""
     written: list[bool] = []
 
     def comparison(where: Environment, quick: bool = False) -> None:
@@ -87,7 +87,7 @@ def test_less_than_the_defaults_is_a_trial_run(
 
 
 class _Overload(overload.Overload):
-    """Measures nothing: as many 200s as a service that can answer 100 a second, and answers that come 10 s late."""
+    """Measures nothing. Returns the figures of a service that answers 100 webhooks a second, 10 s after they arrive."""
 
     def __init__(self) -> None:
         self.rows: list[list[str]] = []
@@ -113,14 +113,14 @@ class _Overload(overload.Overload):
 
 
 def test_the_share_of_the_capacity_is_that_of_the_rates_beside_it() -> None:
-    """vegeta's throughput is lower, because it also counts the seconds after the last webhook."""
+    """The share uses 200s per second of sending. vegeta's throughput is lower: it includes the time after sending."""
     done = _Overload()
     overload.overloaded(done, 20)
     assert [row[1] for row in done.rows] == ["100/s", *["50/s (50 % of the capacity)"] * 2]
 
 
 def test_doubts_of_the_fit_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """All figures depend on f and on the overhead, so what disturbed their attacks is recorded with the others."""
+    """All figures depend on f and on the overhead, so doubts about the attacks that measure them are recorded, too."""
     complete = documents.newest("calibrated")[0]
     finished: list[Comparison] = []
 

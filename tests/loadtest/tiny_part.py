@@ -1,6 +1,6 @@
 """A measurement that takes no time: `python -m tests.loadtest.tiny_part RESULTS NAME DOUBTS SECONDS`.
 
-Its first DOUBTS results are DOUBTFUL. It waits SECONDS before it writes the result.
+The first DOUBTS results are DOUBTFUL. The command waits SECONDS before it writes its result.
 """
 
 import json

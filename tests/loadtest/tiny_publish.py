@@ -1,6 +1,6 @@
 """`python -m loadtest publish` with two tiny parts: `python -m tests.loadtest.tiny_publish RESULTS DOUBTS SECONDS`.
 
-The first part is DOUBTFUL for the first DOUBTS times, and the second one takes SECONDS.
+The first part is DOUBTFUL in its first DOUBTS attempts. The second part takes SECONDS.
 """
 
 import sys
