@@ -1,4 +1,4 @@
-"""What a client can do to both servers: attacks, and the outcome of each. docs/history.md shows the outcomes."""
+"""Attacks by a client on both servers, and the outcome of each attack. docs/history.md shows the outcomes."""
 
 import signal
 from collections.abc import Callable
@@ -19,19 +19,19 @@ PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 class Target(NamedTuple):
-    """A service under attack, and its SQS. `ours`: it runs on this project's server."""
+    """A service under attack, and its SQS. `ours`: the service runs on this project's server, not on uvicorn."""
 
     service: Service
     sqs: SqsStandIn
     ours: bool
 
     def notice(self) -> None:
-        """Returns when the event loop has read what was sent before."""
+        """Returns when the event loop has read everything that was sent before the call."""
         for _ in range(2):
             assert httpx.get(f"{self.service.url}/healthz", verify=NO_CAS, timeout=PATIENCE_SECONDS).status_code == 200
 
     def answers(self, *segments: bytes) -> list[str]:
-        """Returns the statuses of the answers to the segments on one connection."""
+        """Sends the segments on one connection, and returns the statuses of the responses."""
         with RawSender(self.service.address) as sender:
             for segment in segments:
                 sender.send(segment)
@@ -114,7 +114,7 @@ def stop(target: Target) -> str:
 
 
 class Bound(NamedTuple):
-    """An attack, its outcome from v11 on, and its outcome on uvicorn. `stop` ends the service, so it is the last."""
+    """An attack, its outcome on this project's server, and its outcome on uvicorn."""
 
     what: str
     attack: Callable[[Target], str]

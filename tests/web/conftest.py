@@ -1,4 +1,4 @@
-"""Fixtures: a service whose cyclic garbage is kept."""
+"""Provides a service that keeps its cyclic garbage, so that tests can count it."""
 
 import contextlib
 import signal
@@ -12,18 +12,18 @@ from local.tls import certificates
 from tests.harness.service import Web, environment
 from tests.harness.sqs_stand_in import SqsStandIn
 
-SECONDS = 10  # of waiting for SQS, which is in the test's process and may pause with it
+SECONDS = 10  # the service's time-out for SQS, which runs in the test's process and may pause with this process
 
 
 class Stage:
-    """A service whose garbage is kept, and its SQS."""
+    """A service that keeps its cyclic garbage, and its SQS."""
 
     def __init__(self, service: Web, sqs: SqsStandIn) -> None:
         self.service, self.sqs = service, sqs
         self._reports = 0
 
     def garbage(self) -> dict[str, int]:
-        """Returns how many objects were found in cycles since the last call, by type."""
+        """Returns how many objects in reference cycles were found since the last call, by type."""
         self.service.process.send_signal(signal.SIGUSR1)
         self._reports += 1
         return dict(self.service.log(message="garbage", number=self._reports)["types"])
@@ -31,7 +31,7 @@ class Stage:
 
 @pytest.fixture(scope="module")
 def stage() -> Iterator[Stage]:
-    """The newest release on uvloop, because asyncio's own transports refer to themselves."""
+    """Runs the newest release on uvloop, because asyncio's own transports are reference cycles themselves."""
     with contextlib.ExitStack() as stack:
         files = stack.enter_context(certificates(0))
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -42,5 +42,5 @@ def stage() -> Iterator[Stage]:
         command = [sys.executable, "-m", "tests.harness.garbage", "web"]
         service = stack.enter_context(Web(variables | {"AWS_CA_BUNDLE": str(files.bundle)}, command=command))
         stage = Stage(service, sqs)
-        stage.garbage()  # of the start
+        stage.garbage()  # discards the garbage of the start
         yield stage

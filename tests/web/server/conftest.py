@@ -1,4 +1,4 @@
-"""A stand-in of SQS whose answers wait until a test releases them."""
+"""A stand-in for SQS whose responses wait until a test releases them."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ def stand_in() -> Iterator[SqsStandIn]:
 
 @pytest.fixture
 def held(stand_in: SqsStandIn) -> Iterator[None]:
-    """Begins without calls and messages, and holds the answers of SendMessageBatch until `stand_in.release()`."""
+    """Clears calls and messages. Delays the responses to SendMessageBatch until the test calls `stand_in.release()`."""
     stand_in.calls.clear()
     stand_in.messages.clear()
     stand_in.hold("SendMessageBatch")

@@ -1,4 +1,4 @@
-"""Accepting connections: the whole backlog, up to a bound, and when descriptors run out."""
+"""The server accepts the whole backlog of connections, up to a bound, and continues when file descriptors run out."""
 
 import asyncio
 import socket
@@ -26,12 +26,12 @@ from tests.harness.raw import RawSender
 from tests.harness.service import NO_CAS, Service, Web, environment
 
 CONNECTIONS = 20
-# Longer than a test, so that no deadline closes a silent connection.
+# Deadlines that are longer than a test, so that they do not close a silent connection.
 PATIENT = {"head_timeout": 300, "body_timeout": 300}
 
 
 def probe(service: Web) -> int:
-    """The status of /healthz on a new connection."""
+    """Returns the status of /healthz on a new connection."""
     return httpx.get(f"{service.url}/healthz", verify=NO_CAS, timeout=20).status_code
 
 
@@ -68,7 +68,7 @@ def test_how_many_are_accepted_in_each_iteration(new_loop: Callable[[], asyncio.
 
 @pytest.mark.parametrize("new_loop", [uvloop.new_event_loop, asyncio.new_event_loop], ids=["uvloop", "asyncio"])
 def test_the_last_one_of_the_bound_takes_no_place(new_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
-    """At the bound, no connection is closed before another one waits."""
+    """When the bound is reached, the server closes an idle connection only if a further connection waits."""
     idle: list[asyncio.Transport] = []
 
     async def at_the_bound() -> None:
@@ -90,7 +90,7 @@ def test_the_last_one_of_the_bound_takes_no_place(new_loop: Callable[[], asyncio
             stack.callback(acceptor.close)
             for number in (1, 2):
                 stack.enter_context(socket.create_connection(listening.getsockname()))
-                while len(idle) < number or acceptor.connecting:  # noqa: ASYNC110  # it takes only iterations of the loop
+                while len(idle) < number or acceptor.connecting:  # noqa: ASYNC110  # takes only a few iterations of the loop
                     await asyncio.sleep(0)
             closing = [one.is_closing() for one in idle]
             for one in idle:
@@ -102,7 +102,7 @@ def test_the_last_one_of_the_bound_takes_no_place(new_loop: Callable[[], asyncio
 
 
 def test_the_bound_on_connections(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """Above the bound, the connection idle longest is closed for a new one; a request in flight continues."""
+    """Above the bound, a new connection replaces the connection that is idle longest. A request in flight continues."""
     with Service(aws.endpoint, queue_url, max_connections=20, **PATIENT) as service, ExitStack() as stack:
         busy = stack.enter_context(RawSender(service.address))
         busy.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
@@ -117,7 +117,7 @@ def test_the_bound_on_connections(aws: QueueProcess, queue_url: str, event: byte
 
 
 def test_the_bound_without_idle_connections(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """New connections wait until a request has been answered; the log reports it once."""
+    """If no connection is idle, new connections wait until a request has been answered. The log reports this once."""
     with Service(aws.endpoint, queue_url, max_connections=2, body_timeout=60) as service, ExitStack() as stack:
         senders = [stack.enter_context(RawSender(service.address)) for _ in range(2)]
         for sender in senders:
@@ -132,7 +132,7 @@ def test_the_bound_without_idle_connections(aws: QueueProcess, queue_url: str, e
 
 
 def test_answered_senders_do_not_block_new_connections(aws: QueueProcess, queue_url: str) -> None:
-    """Senders without credentials that keep their bodies back hold no place for LINGER_SECONDS."""
+    """Senders without credentials that do not send their bodies do not block new connections for LINGER_SECONDS."""
     with (
         Service(aws.endpoint, queue_url, max_connections=20) as service,
         ExitStack() as stack,
@@ -147,7 +147,7 @@ def test_answered_senders_do_not_block_new_connections(aws: QueueProcess, queue_
 
 
 def test_few_descriptors(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """With 256 descriptors, idle connections do not block new ones."""
+    """With 256 file descriptors, idle connections do not block new connections."""
     with Web(environment(aws.endpoint, queue_url, **PATIENT), open_files=256) as service, ExitStack() as stack:
         for _ in range(400):
             stack.enter_context(RawSender(service.address))
@@ -170,7 +170,7 @@ def test_too_few_descriptors(files: int, settings: dict[str, object], needed: in
 
 @pytest.mark.parametrize("wanted", [1, 31])
 def test_few_descriptors_for_few_connections(monkeypatch: pytest.MonkeyPatch, wanted: int) -> None:
-    """Whoever wants fewer connections needs fewer descriptors."""
+    """A smaller APP_MAX_CONNECTIONS needs fewer file descriptors."""
     monkeypatch.setattr(open_files, "raise_limit", lambda: 164 + wanted)
     assert max_connections(WebSettings(max_connections=wanted)) == wanted
     monkeypatch.setattr(open_files, "raise_limit", lambda: 163 + wanted)
@@ -180,7 +180,7 @@ def test_few_descriptors_for_few_connections(monkeypatch: pytest.MonkeyPatch, wa
 
 @pytest.mark.slow
 def test_no_descriptors(aws: QueueProcess, queue_url: str) -> None:
-    """When descriptors run out, the log reports it once a minute, and the service continues."""
+    """When file descriptors run out, the log reports this once a minute, and the service continues."""
     with Service(aws.endpoint, queue_url, max_connections=0, **PATIENT) as service, ExitStack() as stack:
         psutil.Process(service.process.pid).rlimit(psutil.RLIMIT_NOFILE, (64, 64))
         silent = [stack.enter_context(RawSender(service.address)) for _ in range(100)]

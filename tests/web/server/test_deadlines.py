@@ -19,7 +19,7 @@ from tests.harness.raw import BASIC, RawSender
 from tests.harness.service import Service
 from tests.web.two_doors import side
 
-# Longer than the machine pauses between a connection and what is sent on it.
+# Seconds, longer than a pause of a busy machine between connecting and sending.
 HEAD_TIMEOUT, KEEP_ALIVE = 2.5, 12
 PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -33,18 +33,18 @@ def service(aws: QueueProcess) -> Iterator[Service]:
 
 
 def drip(sender: RawSender, piece: bytes) -> bytes:
-    """Sends a byte of `piece` every 50 ms until the other side closes; returns what the other side sent."""
+    """Sends a byte of `piece` every 50 ms until the other side closes. Returns the bytes that the other side sent."""
     try:
         while True:
             for position in range(len(piece)):
                 sender.send(piece[position : position + 1])
-                time.sleep(0.05)  # the drip itself, not a wait for something
+                time.sleep(0.05)  # the pace of the drip
     except OSError:
         return sender.rest()
 
 
 def test_a_silent_connection_is_closed(service: Service) -> None:
-    """The service closes it APP_HEAD_TIMEOUT after it was accepted, without an answer; 200 connections at once, too."""
+    """The service closes 200 silent connections APP_HEAD_TIMEOUT after it has accepted them, without a response."""
     with ExitStack() as stack:
         for sender in [stack.enter_context(RawSender(service.address)) for _ in range(200)]:
             assert sender.rest() == b""
@@ -52,7 +52,7 @@ def test_a_silent_connection_is_closed(service: Service) -> None:
 
 @pytest.mark.parametrize("head", [b"POST /webhooks/chargebee HTTP/1.1\r\nX-Y: ", b"GET /"], ids=repr)
 def test_a_head_that_drips(service: Service, head: bytes) -> None:
-    """A head that drips gets 408, and its connection is closed, whether it is new or has had an answer."""
+    """A head that drips gets 408, and its connection is closed, as the first head or as a later head."""
     for before in (b"", PROBE):
         with RawSender(service.address) as sender:
             if before:
@@ -63,7 +63,7 @@ def test_a_head_that_drips(service: Service, head: bytes) -> None:
 
 
 def test_empty_lines_that_drip(service: Service) -> None:
-    """Empty lines may precede a request (RFC 9112, 2.2), but do not begin one."""
+    """Empty lines may precede a request (RFC 9112, 2.2), but do not begin one, so they do not prevent the close."""
     with RawSender(service.address) as sender:
         sender.send(PROBE)
         sender.answer()
@@ -71,14 +71,14 @@ def test_empty_lines_that_drip(service: Service) -> None:
 
 
 def test_a_head_that_stops(service: Service) -> None:
-    """A sender that stops within its head gets a 408 that it can read."""
+    """A sender that stops in the middle of its head gets a readable 408."""
     with RawSender(service.address) as sender:
         sender.send(b"POST /webhooks/chargebee HTTP/1.1\r\nHost:")
         assert sender.rest().startswith(b"HTTP/1.1 408 Request Timeout\r\n")
 
 
 def test_a_head_that_begins_with_the_request_before(service: Service, event: bytes) -> None:
-    """A head whose first bytes arrive in the same read as a complete request gets the same 408 as any other head."""
+    """A late head gets 408 even if its first bytes arrive in the same read as a complete request."""
     head = f"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nAuthorization: {BASIC}\r\nContent-Length: {len(event)}"
     with RawSender(service.address) as sender:
         sender.send(head.encode() + b"\r\n\r\n" + event + b"GET /heal")
@@ -88,10 +88,10 @@ def test_a_head_that_begins_with_the_request_before(service: Service, event: byt
 
 @pytest.mark.slow
 def test_between_two_requests(service: Service, event: bytes) -> None:
-    """A kept connection has APP_KEEP_ALIVE_TIMEOUT, which is longer; its next request is served.
+    """A connection between two requests has the longer APP_KEEP_ALIVE_TIMEOUT, and its next request is served.
 
-    The response may be complete while the server still handles what it has read (an event that is ignored), or before
-    the body has arrived.
+    This also holds if the response is complete while the server still handles the read (an event that is ignored), or
+    before the body has arrived.
     """
     ignored = json.dumps({**json.loads(event), "event_type": "customer_created"}).encode()
     head = f"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nAuthorization: {BASIC}\r\nContent-Length: {len(ignored)}"
@@ -105,7 +105,7 @@ def test_between_two_requests(service: Service, event: bytes) -> None:
             assert sender.answer().split()[1] == (b"404" if rest else b"200")
             sender.send(rest)
             senders.append(sender)
-        time.sleep(HEAD_TIMEOUT + 2 * SWEEP_SECONDS)  # what must not close them
+        time.sleep(HEAD_TIMEOUT + 2 * SWEEP_SECONDS)  # a pause that must not close the connections
         for sender in senders:
             sender.send(PROBE)
             assert sender.answer().startswith(b"HTTP/1.1 200 ")
@@ -113,7 +113,7 @@ def test_between_two_requests(service: Service, event: bytes) -> None:
 
 
 def test_the_rest_of_a_body_that_is_answered_already(service: Service) -> None:
-    """The rest is discarded, and a client has LINGER_SECONDS to send it, at any pace; three clients at once."""
+    """The server discards the rest of the body. A client has LINGER_SECONDS to send the rest, at any pace."""
 
     def lingering(method: str) -> float:
         started = time.monotonic()
@@ -129,7 +129,7 @@ def test_the_rest_of_a_body_that_is_answered_already(service: Service) -> None:
 
 
 def test_a_body_answered_early_and_read_to_its_end(service: Service) -> None:
-    """The connection serves the next request."""
+    """If the client completes a body that was answered early, the connection serves the next request."""
     with RawSender(service.address) as sender:
         sender.send(b"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n")
         assert sender.answer().startswith(b"HTTP/1.1 404 ")
@@ -139,7 +139,7 @@ def test_a_body_answered_early_and_read_to_its_end(service: Service) -> None:
 
 @pytest.mark.parametrize("request_line", ["POST /nowhere", "GET /healthz", "PUT /webhooks/chargebee"])
 def test_a_long_body_that_nobody_reads(service: Service, request_line: str) -> None:
-    """The connection serves the next request, although the whole body has arrived in the read of its head."""
+    """The connection serves the next request, even if the whole body has arrived in the same read as its head."""
     head = f"{request_line} HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
     with RawSender(service.address) as sender:
         sender.send(head.encode() + b"x" * 100_000)
@@ -149,7 +149,7 @@ def test_a_long_body_that_nobody_reads(service: Service, request_line: str) -> N
 
 
 def test_a_frozen_process_closes_no_connection_with_unread_bytes(aws: QueueProcess) -> None:
-    """The process is frozen for longer than both time-outs: requests that arrived meanwhile are answered."""
+    """If the process is frozen for longer than both time-outs, it answers requests that have arrived meanwhile."""
     limits = {"head_timeout": 3, "keep_alive_timeout": 3}
     with Service(aws.endpoint, f"{aws.endpoint}/000000000000/frozen", **limits) as service, ExitStack() as stack:
         kept, cut, new = (stack.enter_context(RawSender(service.address)) for _ in range(3))
@@ -168,9 +168,9 @@ def test_a_frozen_process_closes_no_connection_with_unread_bytes(aws: QueueProce
 
 @pytest.mark.anyio
 async def test_deadlines_go_on_after_a_sender_has_left() -> None:
-    """Other connections are still closed in time after the deadline of a body whose sender has ended its side.
+    """A sender half-closes its connection, and the deadline of its body passes. Later deadlines still work.
 
-    The deadline passes before the connection ends, which is possible if the service still has bytes to write.
+    The deadline can pass before the connection ends if the service still has bytes to write.
     """
     errors: list[str] = []
     sink = logger.add(errors.append, level="ERROR")
@@ -180,7 +180,7 @@ async def test_deadlines_go_on_after_a_sender_has_left() -> None:
             f"POST {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: {BASIC}\r\nContent-Length: 9\r\n\r\nx".encode()
         )
         assert not left.eof_received()  # the transport would close the connection now
-        served.limits._seconds[Wait.FOR_HEAD] = 3 * SWEEP_SECONDS  # so that it passes later than that of the body
+        served.limits._seconds[Wait.FOR_HEAD] = 3 * SWEEP_SECONDS  # so that this deadline passes after the body's
         _, silent = served.connect()
         async with asyncio.timeout(60):
             while not silent.closed:  # noqa: ASYNC110  # no event: a transport in memory
