@@ -1,4 +1,4 @@
-"""A client may close its side of a connection after its request (shutdown) and still gets its answer."""
+"""A client may half-close its connection (shutdown) after its request, and still gets its response."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ def service(stand_in: SqsStandIn) -> Iterator[Service]:
 
 
 def wait_until_noticed(service: Service) -> None:
-    """Returns when the event loop has read everything that was sent before: a later probe is answered."""
+    """Returns when a later probe is answered, so that the event loop has read everything that was sent earlier."""
     for _ in range(2):
         assert httpx.get(f"{service.url}/healthz", verify=NO_CAS, timeout=60).status_code == 200
 
@@ -35,7 +35,7 @@ def eventually(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
-        time.sleep(0.02)  # between two looks
+        time.sleep(0.02)  # between two checks
 
 
 def test_the_answer_to_a_complete_request(service: Service, stand_in: SqsStandIn, event: bytes) -> None:
@@ -51,7 +51,7 @@ def test_the_answer_to_a_complete_request(service: Service, stand_in: SqsStandIn
 
 
 def test_a_body_that_is_not_complete(service: Service, stand_in: SqsStandIn, event: bytes) -> None:
-    """The request ends as with a client that disconnects: no answer, nothing enqueued."""
+    """A half-close in the middle of a body is treated like a disconnect: no response, and no message in the queue."""
     with RawSender(service.address) as sender:
         sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
         sender.wait_until_read()
@@ -65,7 +65,7 @@ def test_a_body_that_is_not_complete(service: Service, stand_in: SqsStandIn, eve
 
 @pytest.mark.parametrize("unfinished", [b"", b"GET /heal"], ids=["idle", "head"])
 def test_no_request(service: Service, unfinished: bytes) -> None:
-    """A connection without a complete request is closed at once, new or kept alive."""
+    """A half-closed connection without a complete request is closed at once, with or without earlier requests."""
     for before in (b"", PROBE):
         with RawSender(service.address) as sender:
             if before:
@@ -77,7 +77,7 @@ def test_no_request(service: Service, unfinished: bytes) -> None:
 
 
 def answers_to(event: bytes, behind: bytes, service: Service, stand_in: SqsStandIn) -> bytes:
-    """Returns what a client receives that sends a webhook and the bytes `behind` it, and half-closes its connection."""
+    """Sends a webhook and the bytes `behind` it, half-closes the connection, and returns the received bytes."""
     with RawSender(service.address) as sender:
         sender.head(f"Content-Length: {len(event)}", body=event + behind)
         sender.half_close()
@@ -95,7 +95,7 @@ def test_a_request_behind_another(service: Service, stand_in: SqsStandIn, event:
 
 
 def test_an_unfinished_request_behind_another(service: Service, stand_in: SqsStandIn, event: bytes) -> None:
-    """The complete request is answered; the incomplete one is not enqueued. It may get a 401 for its head."""
+    """The complete request is answered. The incomplete request is not enqueued, but may get a 401 for its head."""
     unfinished = b"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{"
     answers = answers_to(event, unfinished, service, stand_in)
     assert answers.startswith(b"HTTP/1.1 200 ")
@@ -104,7 +104,7 @@ def test_an_unfinished_request_behind_another(service: Service, stand_in: SqsSta
 
 
 def test_they_make_room(service: Service, stand_in: SqsStandIn, event: bytes) -> None:
-    """At APP_MAX_CONNECTIONS, the oldest half-closed connection is closed for a new one; its webhook is still sent."""
+    """At APP_MAX_CONNECTIONS, a new connection replaces the oldest half-closed one, whose webhook is still sent."""
     with ExitStack() as stack:
         senders = []
         for body in fresh_events(event, 3 * BOUND):
@@ -121,7 +121,7 @@ def test_they_make_room(service: Service, stand_in: SqsStandIn, event: bytes) ->
 
 
 def test_clients_that_have_gone(service: Service, stand_in: SqsStandIn, event: bytes) -> None:
-    """Each connection ends with the answer, which no client receives; nothing is logged as an error."""
+    """If the clients have disconnected, each connection ends with its response, and no error is logged."""
     for body in fresh_events(event, BOUND // 2):
         with RawSender(service.address) as sender:
             sender.head(f"Content-Length: {len(body)}", body=body)

@@ -1,4 +1,7 @@
-"""Reads and states of one connection in memory, in an order that sockets do not guarantee, by both ways."""
+"""Reads and states of one connection in memory, in an order that sockets do not guarantee.
+
+Each test runs in both ways to a webhook's handler: callbacks and ASGI (`READERS`).
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,13 +28,13 @@ async def connected(request: pytest.FixtureRequest) -> AsyncIterator[Connected]:
 
 
 def large(size: int) -> bytes:
-    """Returns a request with a header of so many bytes."""
+    """Returns a request with a header of `size` bytes."""
     return PROBE[:-2] + b"A: " + b"z" * size + b"\r\n\r\n"
 
 
 @pytest.mark.anyio
 async def test_a_large_head_behind_a_request(connected: Connected) -> None:
-    """The limit of a head holds for a head whose first bytes arrive in the same read as a complete request."""
+    """The size limit also applies to a head whose first bytes arrive in the same read as a complete request."""
     _, protocol, transport = connected
     protocol.data_received(PROBE + large(100_000)[:-4])
     await idle()
@@ -50,7 +53,7 @@ async def test_a_large_head_behind_a_request(connected: Connected) -> None:
     ids=["small", "large", "large, in two reads"],
 )
 async def test_a_small_head_behind_another_one(connected: Connected, reads: tuple[bytes, ...]) -> None:
-    """The limits do not count the complete request before, of the same read or of earlier ones, and release it."""
+    """The limits do not count the complete request before the head, which arrives in the same read or earlier."""
     served, protocol, transport = connected
     for read in reads[:-1]:
         protocol.data_received(read)
@@ -63,7 +66,7 @@ async def test_a_small_head_behind_another_one(connected: Connected, reads: tupl
 
 @pytest.mark.anyio
 async def test_an_idle_connection_keeps_no_head(connected: Connected) -> None:
-    """Otherwise, thousands of idle connections would keep more large heads than the limit of all heads allows."""
+    """An idle connection keeps no head, because thousands of heads would exceed the limit of all heads together."""
     _, protocol, transport = connected
     protocol.data_received(large(40_000))
     await idle()
@@ -73,7 +76,7 @@ async def test_an_idle_connection_keeps_no_head(connected: Connected) -> None:
 
 @pytest.mark.anyio
 async def test_a_stop_while_the_sender_does_not_read(connected: Connected, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server closes a connection when its sender has read the response, and does not wait for a request."""
+    """During a stop, the server closes the connection when its sender has read the response, without a last request."""
     _, protocol, transport = connected
     write = transport.write
 
@@ -85,13 +88,13 @@ async def test_a_stop_while_the_sender_does_not_read(connected: Connected, monke
     protocol.data_received(PROBE)
     await idle()
     protocol.shutdown()
-    assert transport.closed  # a transport in memory; a real one sends first what is written
+    assert transport.closed  # a real transport would first send the written bytes
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("connection", ["close", "Close", "TE, close", "Upgrade\r\nUpgrade: h2c"], ids=repr)
 async def test_the_last_request_gets_a_404_before_its_body(connected: Connected, connection: str) -> None:
-    """The server reads the rest of the body before it closes: closing with unread bytes would reset."""
+    """The server reads the rest of the body before it closes, because closing with unread bytes sends a reset."""
     _, protocol, transport = connected
     head = f"POST /no HTTP/1.1\r\nHost: x\r\nConnection: {connection}\r\nContent-Length: 9\r\n\r\n"
     protocol.data_received(head.encode())
@@ -105,7 +108,7 @@ async def test_the_last_request_gets_a_404_before_its_body(connected: Connected,
 @pytest.mark.anyio
 @pytest.mark.parametrize("whole", [False, True], ids=["a part before the stop", "the head before the stop"])
 async def test_a_404_before_its_body_during_a_stop(connected: Connected, whole: bool) -> None:
-    """The server announces the close, and then reads the rest of the body."""
+    """The server sends `Connection: close` with the 404, and then reads the rest of the body."""
     _, protocol, transport = connected
     head = b"POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
     protocol.data_received(head if whole else head[:20])
@@ -122,7 +125,7 @@ async def test_a_404_before_its_body_during_a_stop(connected: Connected, whole: 
 
 @pytest.mark.anyio
 async def test_a_request_of_a_sender_that_does_not_read(connected: Connected) -> None:
-    """A further request does not clear the deadline until which the sender has to read the responses before."""
+    """A further request does not remove the deadline until which the sender must read the earlier responses."""
     served, protocol, transport = connected
     served.limits._seconds[Wait.FOR_CLIENT] = 0.1
     protocol.data_received(PROBE)

@@ -1,4 +1,4 @@
-"""Two requests on one connection, of which the second arrives before the first is answered (pipelining)."""
+"""Pipelining: a request arrives on a connection before the previous request has been answered."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ def webhook(body: bytes, *headers: str) -> bytes:
 
 
 def test_a_trace_belongs_to_one_webhook(service: Service, stand_in: SqsStandIn, event: bytes) -> None:
-    """The messages of the webhooks behind a webhook with a trace have no traceparent."""
+    """Webhooks that follow a webhook with a traceparent on the same connection do not get its traceparent."""
     first, second, third = fresh_events(event, 3)
     with RawSender(service.address) as sender:
         sender.send(webhook(first, TRACEPARENT) + webhook(second))
@@ -43,7 +43,7 @@ def test_a_trace_belongs_to_one_webhook(service: Service, stand_in: SqsStandIn, 
 
 
 def test_a_malformed_body_behind_a_webhook(service: Service, stand_in: SqsStandIn, event: bytes) -> None:
-    """The webhook gets its 200, the malformed request 400, and the connection is closed."""
+    """The webhook gets 200, the malformed request gets 400, and the connection is closed."""
     with RawSender(service.address) as sender:
         sender.send(webhook(event) + MALFORMED)
         stand_in.wait_for("SendMessageBatch", 1)
@@ -56,7 +56,7 @@ def test_a_malformed_body_behind_a_webhook(service: Service, stand_in: SqsStandI
 
 @pytest.mark.parametrize("request_line", ["POST /webhooks/chargebee", "POST /nowhere", "GET /healthz"])
 def test_a_malformed_body_gets_one_answer(service: Service, request_line: str) -> None:
-    """A request that has been answered before its body was malformed gets no second answer."""
+    """A request that was answered before its malformed body arrived gets no second response."""
     head = WITHOUT_CREDENTIALS.replace(b"POST /webhooks/chargebee", request_line.encode())
     with RawSender(service.address) as sender:
         sender.send(head)

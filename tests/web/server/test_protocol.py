@@ -1,4 +1,4 @@
-"""The memory of a lost connection is released."""
+"""The server releases the memory of a lost connection."""
 
 import asyncio
 import gc
@@ -47,7 +47,7 @@ async def test_a_reset_connection_is_released() -> None:
     server.close()
     limits.close()
     async with asyncio.timeout(60):
-        while made[0]() is not None:  # the transport's last call, and the request's task
+        while made[0]() is not None:  # until the transport's last call and the request's task have ended
             await asyncio.sleep(0.01)
             gc.collect()
     assert len(made) == 1

@@ -40,13 +40,13 @@ def request(*headers: str, method: str = "POST", path: str = WEBHOOK, version: s
 
 
 def webhook(body: bytes, *headers: str, path: str = WEBHOOK, method: str = "POST", authorization: str = BASIC) -> bytes:
-    """Returns a whole request, with `headers` besides the necessary ones."""
+    """Returns a complete request with the necessary headers and `headers`."""
     needed = ("Host: service", f"Authorization: {authorization}", f"Content-Length: {len(body)}")
     return request(*needed, *headers, method=method, path=path) + body
 
 
 def answers(service: Service, *segments: bytes) -> list[int]:
-    """Returns the statuses of all answers to `segments` on one connection, which the service has to close."""
+    """Returns the statuses of all responses to `segments` on one connection, which the service must close."""
     with RawSender(service.address) as sender:
         for segment in segments:
             sender.send(segment)
@@ -77,7 +77,7 @@ def test_nothing_is_parsed_behind_a_request_for_an_upgrade(
     method: str,
     status: int,
 ) -> None:
-    """The body is never parsed as a request, even if it looks like one: the client gets one answer, and the end."""
+    """The body is never parsed as a request, even if it looks like one. The client gets one response, and a close."""
     inner = webhook(event)
     outer = webhook(inner, *UPGRADE, path=path, method=method, authorization=authorization)
     cut = len(outer) - len(inner)
@@ -90,7 +90,7 @@ def test_nothing_is_parsed_behind_a_request_for_an_upgrade(
 def test_an_upgrade_is_ignored(
     running: tuple[Service, str], service: Service, sqs: "SQSClient", event: bytes, share: float
 ) -> None:
-    """A webhook that asks for an upgrade is queued and the connection closed, whatever the segments of its bytes."""
+    """A webhook that asks for an upgrade is queued, and its connection is closed, for any segmentation of its bytes."""
     whole = webhook(event, *UPGRADE)
     cut = int(len(whole) * share)
     assert answers(service, *filter(None, (whole[:cut], whole[cut:]))) == [200]
@@ -100,7 +100,7 @@ def test_an_upgrade_is_ignored(
 def test_an_unfinished_inner_head_swallows_nothing(
     running: tuple[Service, str], service: Service, sqs: "SQSClient", event: bytes, tmp_path: Path
 ) -> None:
-    """Behind a reverse proxy that reuses connections, each well-formed webhook that got 200 is in the queue."""
+    """Behind a reverse proxy that reuses connections, the queue has each well-formed webhook that got 200."""
     attack = webhook(request("Host: x", "X-Swallow: ", path="/healthz", method="GET")[:-4], *UPGRADE)
     bodies = list(fresh_events(event, 60))
     with reverse_proxy(service.url, tmp_path) as address, ThreadPoolExecutor(8) as senders:
@@ -154,12 +154,12 @@ def test_broken_http_is_a_400_and_the_end(service: Service, event: bytes, name: 
 
 
 def test_http_1_0_needs_no_host(service: Service) -> None:
-    """HTTP/1.0 needs no Host header: a load balancer's probe may send none."""
+    """A request of HTTP/1.0 needs no Host header, because a load balancer's probe may have none."""
     assert answers(service, request(method="GET", path="/healthz", version="HTTP/1.0")) == [200]
 
 
 def test_http_1_0_gets_no_100_continue(service: Service, event: bytes) -> None:
-    """A client of HTTP/1.0 would take `100 Continue` for the answer (RFC 9110, 10.1.1)."""
+    """A client of HTTP/1.0 gets no `100 Continue`, which it would take for the response (RFC 9110, 10.1.1)."""
     head = (HOST, f"Authorization: {BASIC}", f"Content-Length: {len(event)}", "Expect: 100-continue")
     with RawSender(service.address) as sender:
         sender.send(request(*head, version="HTTP/1.0") + event)
@@ -168,7 +168,7 @@ def test_http_1_0_gets_no_100_continue(service: Service, event: bytes) -> None:
 
 
 def test_an_answer_under_way_comes_before_the_400(running: tuple[Service, str], sqs: "SQSClient", event: bytes) -> None:
-    """Invalid bytes after a webhook on a connection: the first answer is the webhook's, and it is in the queue."""
+    """If invalid bytes follow a webhook on a connection, the webhook is queued, and its response precedes the 400."""
     service, queue_url = running
     queues.drain(sqs, queue_url)
     seen = answers(service, webhook(event) + b"rubbish\r\n\r\n")
@@ -177,7 +177,7 @@ def test_an_answer_under_way_comes_before_the_400(running: tuple[Service, str], 
 
 
 def test_a_trailer_does_not_block_the_connection(service: Service) -> None:
-    """`Connection: close` as a trailer: either the next request is answered, or the connection is closed."""
+    """After `Connection: close` as a trailer, the next request is answered, or the connection is closed."""
     chunked = request(HOST, CHUNKED, method="GET", path="/healthz") + b"2\r\n{}\r\n0\r\nConnection: close\r\n\r\n"
     with RawSender(service.address) as sender:
         sender.send(chunked + request(HOST, "Connection: close", method="GET", path="/healthz"))
@@ -190,7 +190,7 @@ def test_a_trailer_does_not_block_the_connection(service: Service) -> None:
     [(f"Authorization: {BASIC}", "Basic bm86bm8=", 401), ("Content-Encoding: gzip", BASIC, 200)],
 )
 def test_trailers_are_no_headers(service: Service, event: bytes, trailer: str, authorization: str, status: int) -> None:
-    """Trailers are discarded, so credentials cannot be sent behind the body."""
+    """Trailers are discarded, so credentials cannot be sent after the body."""
     head = request(HOST, f"Authorization: {authorization}", CHUNKED, "Connection: close")
     body = b"%x\r\n%s\r\n0\r\n%s\r\n\r\n" % (len(event), event, trailer.encode())
     assert answers(service, head + body) == [status]

@@ -1,4 +1,4 @@
-"""Starting a real process: what prevents the start, and uvicorn's own bound."""
+"""Starts real processes: wrong settings of the SDK and used ports prevent the start."""
 
 import os
 import signal
@@ -80,7 +80,7 @@ slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
 def variables(**settings: object) -> dict[str, str]:
-    """The environment of a process, without proxies and CA bundles."""
+    """Returns the environment of a process, without proxies and CA bundles."""
     billing = {"billing_table": "billing", "chargebee_url": "http://127.0.0.1:9", "chargebee_api_key": "key"}
     queues = {name: f"http://127.0.0.1:9/000000000000/{name}" for name in ("sqs_queue_url", "dead_letter_queue_url")}
     made = environment("http://127.0.0.1:9", None, **settings, **billing, **queues)
@@ -98,7 +98,7 @@ def check_as_a_start_does() -> None:
 def test_a_wrong_configuration_of_the_sdk(
     wrong: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The checks of a start raise one line, which names the variable."""
+    """The checks at the start raise an error of one line, which names the variable."""
     monkeypatch.setattr(os, "environ", variables() | wrong)
     with pytest.raises(ConfigurationError, match=r"^[^\n]*$") as raised:
         check_as_a_start_does()
@@ -130,7 +130,7 @@ def test_each_process_checks_the_sdk(command: str, release: str, wrong: dict[str
 
 
 def test_two_at_the_same_moment(aws: QueueProcess, queue_url: str) -> None:
-    """If two services bind the same port, at most one starts, and the other reports it."""
+    """If two services bind the same port, at most one starts, and the other service reports the reason."""
     command = [sys.executable, "-m", "app", "web"]
     settings = environment(aws.endpoint, queue_url, port=free_port())
     both = [subprocess.Popen(command, env=settings, stderr=subprocess.PIPE, encoding="utf-8") for _ in range(2)]
@@ -143,7 +143,7 @@ def test_two_at_the_same_moment(aws: QueueProcess, queue_url: str) -> None:
     said = next((line for line in winner.stderr if "listen" in line.lower()), "")
     winner.send_signal(signal.SIGINT)
     winner.communicate(timeout=60)
-    # Linux lets both lose, once in some 20,000 times: each finds the other already on its way to listening.
+    # Once in about 20,000 times, both fail under Linux, because each finds that the other is about to listen.
     assert winner.returncode == 0 or "cannot listen there" in said
 
 

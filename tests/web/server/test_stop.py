@@ -1,4 +1,4 @@
-"""Stopping a real process: draining, requests in flight, signals; under load no connection is reset; exit code 0."""
+"""Stops a real process: draining, requests in flight, signals. Under load, no connection is reset. Exit code 0."""
 
 import signal
 import socket
@@ -32,7 +32,7 @@ def stand_in() -> Iterator[SqsStandIn]:
 
 
 def test_sigterm_under_load(aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
-    """Webhooks before the listener closes get 200 or 503, without resets if the kernel allows it; exit code 0."""
+    """Webhooks that arrive before the listener closes get 200 or 503, without resets if the kernel allows this."""
     with Service(aws.endpoint, queue_url, drain_delay=3, sqs_timeout=60) as service:
         load = Load(service.address, event)
         load.wait_for_answers(50)
@@ -65,7 +65,7 @@ def test_a_request_in_flight_is_finished(
 
 @BOTH_SERVERS
 def test_while_draining(aws: QueueProcess, queue_url: str, event: bytes, served: Release) -> None:
-    """The listener stays open: readyz says 503, webhooks get 503 with Connection: close, healthz says 200."""
+    """While draining, readyz responds 503, webhooks get 503 with `Connection: close`, and healthz responds 200."""
     with Service(aws.endpoint, queue_url, release=served, drain_delay=300) as service:
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("Draining")
@@ -114,7 +114,7 @@ def test_a_second_signal_while_sqs_works(stand_in: SqsStandIn, event: bytes, ser
 
 @BOTH_SERVERS
 def test_past_the_graceful_timeout(aws: QueueProcess, queue_url: str, event: bytes, served: Release) -> None:
-    """A webhook that is incomplete when APP_GRACEFUL_TIMEOUT ends gets 503 like the others, not uvicorn's 500."""
+    """A webhook that is incomplete when APP_GRACEFUL_TIMEOUT ends gets 503 like other webhooks, not uvicorn's 500."""
     with (
         Service(aws.endpoint, queue_url, release=served, drain_delay=0, graceful_timeout=1) as service,
         RawSender(service.address) as sender,
@@ -129,7 +129,7 @@ def test_past_the_graceful_timeout(aws: QueueProcess, queue_url: str, event: byt
 
 
 def test_a_complete_webhook_past_the_graceful_timeout(stand_in: SqsStandIn, event: bytes) -> None:
-    """The webhook gets 503. Over ASGI, its task does not wait for more of the body, so it ends before the process."""
+    """The webhook gets 503. Over ASGI, its task ends before the process, because it does not wait for more body."""
     stand_in.hold("SendMessageBatch")
     limits = {"drain_delay": 0, "graceful_timeout": 1, "sqs_timeout": 4}
     with (
@@ -152,7 +152,7 @@ def test_ctrl_c_does_not_wait_for_load_balancers(aws: QueueProcess, queue_url: s
 
 
 def test_stops_with_new_connections(stand_in: SqsStandIn, event: bytes, thorough: bool) -> None:
-    """Every sender that is connected when the listener closes gets its answer; in test-all three times in a row."""
+    """Every sender that is connected when the listener closes gets its response. test-all repeats this three times."""
     for _ in range(3 if thorough else 1):
         with Service(stand_in.endpoint, stand_in.queue_url, drain_delay=0) as service:
             load = Load(service.address, event, SENDERS, keep_alive=False)
@@ -165,7 +165,7 @@ def test_stops_with_new_connections(stand_in: SqsStandIn, event: bytes, thorough
 
 
 def test_the_filter_drops_syns_alone() -> None:
-    """New connections are dropped. One in the accept queue can still be accepted, and its data arrives."""
+    """The filter drops new connections. A connection in the accept queue is still accepted, and its data arrives."""
     if not can_drop_new():
         pytest.skip("this kernel does not let this user filter a listener")
     with (
@@ -186,7 +186,7 @@ def test_the_filter_drops_syns_alone() -> None:
 def test_other_signals_are_no_second_one(
     stand_in: SqsStandIn, event: bytes, other: signal.Signals, served: Release
 ) -> None:
-    """A terminal that closes or changes its size does not shorten the draining."""
+    """A signal because a terminal closes or changes its size does not shorten the drain."""
     with Service(stand_in.endpoint, stand_in.queue_url, release=served, drain_delay=300) as service:
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("Draining")
@@ -197,7 +197,7 @@ def test_other_signals_are_no_second_one(
 
 @pytest.fixture
 def heed_hangups() -> Iterator[None]:
-    """Lets processes heed SIGHUP, even if the tests themselves run under nohup."""
+    """Makes processes handle SIGHUP, even if the tests themselves run under nohup, which ignores it."""
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
@@ -206,7 +206,7 @@ def heed_hangups() -> Iterator[None]:
 @BOTH_SERVERS
 @pytest.mark.usefixtures("heed_hangups")
 def test_a_terminal_that_closes(stand_in: SqsStandIn, event: bytes, served: Release) -> None:
-    """SIGHUP as the first signal is a stop like Ctrl-C's: what is in flight is finished."""
+    """SIGHUP as the first signal stops the process like Ctrl-C: requests in flight are finished."""
     stand_in.hold("SendMessageBatch")
     with Service(stand_in.endpoint, stand_in.queue_url, release=served, drain_delay=300) as service:
         load = threading.Thread(target=lambda: statuses.append(service.post(event).status_code))
@@ -223,7 +223,7 @@ def test_a_terminal_that_closes(stand_in: SqsStandIn, event: bytes, served: Rele
 
 @BOTH_SERVERS
 def test_nohup(stand_in: SqsStandIn, event: bytes, served: Release) -> None:
-    """A service that has been started with SIGHUP ignored, as by nohup, ignores it."""
+    """A service that was started with SIGHUP ignored, as by nohup, ignores SIGHUP."""
     command = ["bash", "-c", "trap '' HUP && exec \"$@\"", "bash", sys.executable, "-m", "app", "web"]
     with Web(
         environment(stand_in.endpoint, stand_in.queue_url, release=served, drain_delay=0.1), command=command

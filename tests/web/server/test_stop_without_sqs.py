@@ -1,4 +1,4 @@
-"""Stopping a real process whose SQS accepts connections and has not answered since the start."""
+"""Stops a real process whose SQS accepts connections, but has not responded since the start."""
 
 import signal
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def silent() -> Iterator[SqsStandIn]:
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("release", [pytest.param(Release.V09_GROUP_COMMIT, marks=pytest.mark.slow), NEWEST], ids=str)
 def test_one_signal(silent: SqsStandIn, release: Release, sig: signal.Signals) -> None:
-    """The process ends with code 0, without waiting for the calls of its start."""
+    """The process ends with code 0. It does not wait for the calls to SQS that its start has made."""
     settings = {"release": release, "drain_delay": 0, "sqs_timeout": SQS_SECONDS}
     with Service(silent.endpoint, silent.queue_url, **settings) as service:
         assert service.stop(sig, STOP_SECONDS) == 0
@@ -43,7 +43,7 @@ def test_a_second_signal(silent: SqsStandIn, second: signal.Signals) -> None:
 
 @pytest.mark.parametrize("served", [ASGI, CALLBACKS], ids=str)
 def test_a_second_signal_during_the_shutdown(stand_in: SqsStandIn, event: bytes, served: Release) -> None:
-    """The process does not wait for a call to SQS any more whose sender has gone."""
+    """After a second signal, the process does not wait for a call to SQS whose sender has disconnected."""
     stand_in.hold("SendMessageBatch")
     settings = {"release": served, "drain_delay": 0, "graceful_timeout": 1, "sqs_timeout": SQS_SECONDS}
     with Service(stand_in.endpoint, stand_in.queue_url, **settings) as service:
