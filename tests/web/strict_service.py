@@ -1,7 +1,7 @@
-"""`python -m app web` that logs each blocking call on its event loop, from the first request on.
+"""Runs `python -m app web`, and logs each blocking call on its event loop, from the first request on.
 
-blockbuster wraps the standard library's blocking functions: sleep, sockets, TLS, files, locks, and raises where one is
-called on a running loop. Here the error is also logged, as the code under test may catch it.
+blockbuster wraps the standard library's blocking functions (sleep, sockets, TLS, files, locks). A wrapped function
+raises an error on a running loop. The error is also logged here, because the code under test may catch it.
 """
 
 import json
@@ -20,12 +20,12 @@ from app.web.serve import serve
 from app.web.service import Service
 
 FOUND = "blocking call"
-# What may block, and why: (function, end of the file's path, function in which it may).
+# Allowed blocking calls: (function, end of the file's path, function that may call it).
 ALLOWED = (
-    # FastAPI looks once for the source file of each handler, for its error messages; v10's webhooks do without FastAPI.
+    # FastAPI looks up the source file of each handler once, for error messages.
     ("os.stat", "fastapi/routing.py", "_extract_endpoint_context"),
 )
-# blockbuster itself allows writing to standard error, where loguru writes: a pipe's reader decides how long it takes.
+# blockbuster allows writing to standard error, as loguru does, although the reader of a pipe may make a write block.
 
 
 class LoggedError(blockbuster.blockbuster.BlockingError):
@@ -36,7 +36,7 @@ class LoggedError(blockbuster.blockbuster.BlockingError):
 
 
 class Strict:
-    """`app`, with blockbuster from its first request on, because blocking calls at the start delay no request."""
+    """Activates blockbuster at the first request of `app`, because blocking calls at the start delay no request."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

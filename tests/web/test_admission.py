@@ -1,4 +1,4 @@
-"""How long a new webhook would wait, on a clock of the test's own."""
+"""Admission by the time for which a new webhook would wait, with a simulated clock."""
 
 from collections import deque
 
@@ -10,7 +10,7 @@ from app.web.admission import Admission, Permit
 
 
 class Service:
-    """Webhooks that come, wait in line, and are answered; `now` is the clock in seconds."""
+    """A simulated service: webhooks arrive, wait in line, and are answered. `now`: the clock, in seconds."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, **settings: object) -> None:
         self.now = 0.0
@@ -19,7 +19,7 @@ class Service:
         monkeypatch.setattr(admission, "monotonic", lambda: self.now)
 
     def comes(self, number: int) -> int:
-        """Returns how many of `number` webhooks that come now are admitted."""
+        """Lets `number` webhooks arrive now, and returns how many are admitted."""
         before = len(self.waiting)
         for _ in range(number):
             if self._admission.overload() is None:
@@ -29,14 +29,14 @@ class Service:
         return len(self.waiting) - before
 
     def answers(self, number: int) -> None:
-        """Answers those webhooks that have waited longest."""
+        """Answers the `number` webhooks that have waited longest."""
         for _ in range(min(number, len(self.waiting))):
             self.waiting.popleft().release()
 
 
 @pytest.mark.parametrize("factor", [2, 3, 5])
 def test_no_webhook_waits_much_longer_than_the_bound(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
-    """At any excess over the capacity (100/s), the line is as long as what is answered in APP_MAX_WAIT."""
+    """At any overload (the capacity is 100/s), the line is about as long as the number of answers in APP_MAX_WAIT."""
     service = Service(monkeypatch)
     longest = 0
     for _ in range(600):
@@ -45,7 +45,7 @@ def test_no_webhook_waits_much_longer_than_the_bound(monkeypatch: pytest.MonkeyP
         service.comes(10 * factor)
         longest = max(longest, len(service.waiting))
     assert 400 <= longest <= 600
-    assert len(service.waiting) >= 400  # and it is kept busy
+    assert len(service.waiting) >= 400  # enough to keep the service busy
 
 
 def test_a_burst_is_admitted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +57,7 @@ def test_a_burst_is_admitted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sufficient_capacity_refuses_no_webhook(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many webhooks are answered as arrive, each after four seconds."""
+    """If as many webhooks are answered as arrive, all are admitted, even if each waits for four seconds."""
     service = Service(monkeypatch)
     service.comes(400)
     for _ in range(100):
@@ -67,7 +67,7 @@ def test_sufficient_capacity_refuses_no_webhook(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_one_that_hangs_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One call without an answer does not count against the answered ones."""
+    """One call that gets no response does not reject webhooks while other calls get responses."""
     service = Service(monkeypatch)
     service.comes(1)
     hanging = service.waiting.popleft()
@@ -79,10 +79,10 @@ def test_one_that_hangs_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_pause_rejects_no_webhook(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQS pauses three times for longer than the observation time. Webhooks are admitted then and afterwards."""
+    """SQS pauses three times, longer than the observation time. Webhooks are admitted during and after each pause."""
     service = Service(monkeypatch)
     for pause in (1.2, 2, 4):
-        for until, answers in ((5.0, 2), (pause, 0), (5.0, 20)):  # 200/s come, and 2,000/s can be answered
+        for until, answers in ((5.0, 2), (pause, 0), (5.0, 20)):  # 200/s arrive, and 2,000/s can be answered
             for _ in range(round(until / 0.01)):
                 service.now += 0.01
                 assert service.comes(2) == 2
@@ -92,7 +92,7 @@ def test_a_pause_rejects_no_webhook(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("factor", [2, 3])
 @pytest.mark.parametrize("before", [0, 10], ids=["cold", "busy"])
 def test_a_slow_queue_seems_to_pause_once(monkeypatch: pytest.MonkeyPatch, before: float, factor: int) -> None:
-    """SQS answers forty webhooks every two seconds. After 30 s, no more wait than the bound and one call allow."""
+    """SQS answers forty webhooks every two seconds. After 30 s, at most the bound and the webhooks of one call wait."""
     service = Service(monkeypatch)
     for tick in range(round(100 * (before + 120))):
         service.now = tick / 100
@@ -102,7 +102,7 @@ def test_a_slow_queue_seems_to_pause_once(monkeypatch: pytest.MonkeyPatch, befor
             service.answers(40)
         service.comes(factor if tick % 5 == 0 else 0)
         if service.now > before + 30:
-            assert len(service.waiting) <= 20 * 5 + 40  # the bound, and a call's worth
+            assert len(service.waiting) <= 20 * 5 + 40  # the bound, and the webhooks of one call
 
 
 def test_nothing_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,7 @@ def test_nothing_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With APP_MAX_WAIT=0, webhooks are admitted, however long others have waited."""
+    """With APP_MAX_WAIT=0, webhooks are admitted even if others have waited for any length of time."""
     service = Service(monkeypatch, max_wait=0)
     service.comes(10)
     service.now = 1000

@@ -1,4 +1,4 @@
-"""One warning at the start if strangers can use the service."""
+"""The service logs one warning at the start if strangers could guess its credentials."""
 
 from collections.abc import Iterator
 
@@ -36,7 +36,7 @@ def test_credentials_that_can_be_guessed() -> None:
 
 @pytest.mark.parametrize(("given", "number"), [(STRONG, 0), (STRONG | SHORT, 1), (DEMO, 1)], ids=str)
 def test_which_credentials(warnings: list[str], given: dict[str, str], number: int) -> None:
-    """Either pair counts; no warning repeats a password."""
+    """A weak password in either pair gives a warning. No warning contains a password."""
     warn_of_weak_passwords(WebSettings.model_validate({"host": "0.0.0.0", **given}))  # noqa: S104  # no socket is bound
     assert len(warnings) == number
     assert "seven-7" not in "".join(warnings)
@@ -44,6 +44,6 @@ def test_which_credentials(warnings: list[str], given: dict[str, str], number: i
 
 @pytest.mark.parametrize(("host", "number"), [("127.0.0.1", 0), ("localhost", 0), ("::1", 0), ("::", 1), ("*", 1)])
 def test_on_loopback(warnings: list[str], host: str, number: int) -> None:
-    """No stranger can guess the credentials of a service that only this machine reaches."""
+    """There is no warning if only this machine can connect to the service."""
     warn_of_weak_passwords(WebSettings.model_validate({**DEMO, "host": host}))
     assert len(warnings) == number

@@ -1,4 +1,4 @@
-"""The HTTP contract, a test or more for each row of its table, on every release: real HTTP, a real queue process."""
+"""The HTTP contract: at least one test for each row of its table, on every release, with HTTP and a queue process."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_BODY = 245_760
 PENDING = sorted(SAMPLES.glob("pending_*.json"))
-# v01 has no queue; its own counterparts are in test_inline.py. (A thousand at once take it minutes, one by one.)
+# v01 has no queue, so test_inline.py has its own tests. (v01 would take minutes for a thousand webhooks.)
 ABOUT_SQS = {
     "test_a_pending_invoice_is_queued_byte_for_byte",
     "test_characters_that_sqs_refuses",
@@ -40,7 +40,7 @@ OTHERS = sorted(set(SAMPLES.glob("*.json")) - set(PENDING) - {SAMPLES / "default
 
 
 def assert_problem(response: httpx.Response, status: int) -> dict[str, Any]:
-    """Asserts that `response` is an RFC 9457 problem with that status, and returns the problem."""
+    """Asserts that `response` is an RFC 9457 problem with this status, and returns the problem."""
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
     problem: dict[str, Any] = response.json()
@@ -79,7 +79,7 @@ def test_other_event_types_are_ignored(service: Service, queued: Queued, file: P
 
 
 def test_an_ignored_event_may_hold_anything(service: Service, event: bytes) -> None:
-    """If an event that is not processed were rejected, Chargebee would redeliver it for days."""
+    """An ignored event gets 200 even if its content is invalid, because Chargebee would redeliver it for days."""
     response = service.post(changed(event, event_type="invoice_of_the_future", content={"invoice": {"id": 7}}))
     assert response.json()["status"] == "ignored"
 
@@ -141,7 +141,7 @@ def test_wrong_credentials(service: Service, queued: Queued, event: bytes, autho
 
 
 def test_the_challenge_comes_before_everything_else(service: Service) -> None:
-    """The limits are not revealed without credentials: a long, encoded, broken body is a 401."""
+    """Without credentials, a long, encoded, broken body gets 401, so that the limits are not revealed."""
     with service.client(auth=None) as client:
         response = client.post(
             "/webhooks/chargebee", content=b"x" * (MAX_BODY + 1), headers={"Content-Encoding": "gzip"}
@@ -153,7 +153,7 @@ def test_the_challenge_comes_before_everything_else(service: Service) -> None:
 
 
 def test_a_long_body_is_refused_by_its_content_length(service: Service, queued: Queued) -> None:
-    """The answer comes before a byte of the body is sent."""
+    """The 413 is sent before the client sends a byte of the body."""
     with RawSender(service.address) as sender:
         sender.head(f"Content-Length: {MAX_BODY + 1}")
         assert sender.answer().startswith(b"HTTP/1.1 413 ")
@@ -161,7 +161,7 @@ def test_a_long_body_is_refused_by_its_content_length(service: Service, queued: 
 
 
 def test_a_long_body_without_a_length_is_refused_while_it_streams_in(service: Service, queued: Queued) -> None:
-    """The sender of an endless body gets its answer after the limit, not after the end."""
+    """The sender of an endless body gets 413 when the body exceeds the limit."""
     with RawSender(service.address) as sender:
         sender.head("Transfer-Encoding: chunked")
         for _ in range(MAX_BODY // 0x8000 + 1):
@@ -172,7 +172,7 @@ def test_a_long_body_without_a_length_is_refused_while_it_streams_in(service: Se
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_the_413_reaches_a_client_that_sends_everything_first(service: Service, queued: Queued, chunked: bool) -> None:
-    """httpx sends all of its 10 MB before it reads anything."""
+    """httpx sends its whole body of 10 MB before it reads the response, and still gets the 413."""
 
     def pieces() -> Iterator[bytes]:
         yield from [b"x" * 100_000] * 100
@@ -182,7 +182,7 @@ def test_the_413_reaches_a_client_that_sends_everything_first(service: Service, 
 
 
 def test_the_longest_body_is_taken(service: Service, queued: Queued, event: bytes) -> None:
-    """APP_MAX_BODY_BYTES itself is allowed, one more is not."""
+    """A body of APP_MAX_BODY_BYTES is accepted, and a body with one more byte is not."""
     body = changed(event, padding="")
     body = changed(event, padding="x" * (MAX_BODY - len(body)))
     assert len(body) == MAX_BODY
@@ -193,7 +193,7 @@ def test_the_longest_body_is_taken(service: Service, queued: Queued, event: byte
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "identity, gzip"])
 def test_an_encoded_body(service: Service, queued: Queued, event: bytes, encoding: str) -> None:
-    """The answer is 415, whatever the bytes are. `identity` is allowed."""
+    """An encoded body gets 415, whatever its bytes are. `identity` is allowed."""
     assert_problem(service.post(event, headers={"Content-Encoding": encoding}), 415)
     assert service.post(event, headers={"Content-Encoding": "Identity"}).status_code == 200
     assert len(queued.messages()) == 1
@@ -240,7 +240,7 @@ def test_not_json(service: Service, queued: Queued, event: bytes, name: str) -> 
     ids=["never closed", "closed", "250 objects"],
 )
 def test_json_nested_too_deeply(service: Service, queued: Queued, event: bytes, body: Callable[[bytes], bytes]) -> None:
-    """The answer is 422 with that reason, because the body may be valid JSON. The process continues."""
+    """The 422 says that the nesting is too deep, because the body may be valid JSON. The process continues."""
     problem = assert_problem(service.post(body(event)), 422)
     assert problem["detail"] == "The body is nested too deeply"
     [error] = problem["errors"]
@@ -276,7 +276,7 @@ def test_json_nested_too_deeply(service: Service, queued: Queued, event: bytes, 
 def test_not_an_event(
     service: Service, queued: Queued, event: bytes, fields: dict[str, Any], loc: list[str | int]
 ) -> None:
-    """422 names the field, and no value."""
+    """The 422 names the field, but contains no value."""
     problem = assert_problem(service.post(changed(event, **fields)), 422)
     assert [error["loc"] for error in problem["errors"]] == [loc]
     assert all(error.keys() == {"loc", "msg", "type"} for error in problem["errors"])
@@ -285,7 +285,7 @@ def test_not_an_event(
 
 @pytest.mark.parametrize("field", ["id", "occurred_at", "source", "object", "api_version", "event_type", "content"])
 def test_an_envelope_without_a_required_field(service: Service, event: bytes, field: str) -> None:
-    """422 names the field that is missing."""
+    """The 422 names the missing field."""
     body = json.loads(event)
     del body[field]
     problem = assert_problem(service.post(json.dumps(body).encode()), 422)
@@ -294,7 +294,7 @@ def test_an_envelope_without_a_required_field(service: Service, event: bytes, fi
 
 @pytest.mark.parametrize("field", INVOICE_FIELDS)
 def test_an_invoice_without_a_required_field(service: Service, queued: Queued, event: bytes, field: str) -> None:
-    """422 names the field that is missing."""
+    """The 422 names the missing field."""
     body = json.loads(event)
     del body["content"]["invoice"][field]
     problem = assert_problem(service.post(json.dumps(body).encode()), 422)
@@ -303,7 +303,7 @@ def test_an_invoice_without_a_required_field(service: Service, queued: Queued, e
 
 
 def test_an_invoice_with_a_flawed_line_item(service: Service, event: bytes) -> None:
-    """422 names the line item and its field. Amounts are whole minor units."""
+    """The 422 names the line item and its field. Amounts are whole minor units."""
     body = json.loads(event)
     body["content"]["invoice"]["line_items"][1]["unit_amount"] = 12.5
     problem = assert_problem(service.post(json.dumps(body).encode()), 422)
@@ -312,7 +312,7 @@ def test_an_invoice_with_a_flawed_line_item(service: Service, event: bytes) -> N
 
 @pytest.mark.parametrize("character", ["\ufffe", "\uffff"])
 def test_characters_that_sqs_refuses(service: Service, queued: Queued, event: bytes, character: str) -> None:
-    """The body is valid JSON, but the character is not allowed in XML. It gets 422 before SQS could reject it."""
+    """A body with a character that XML does not allow gets 422, because SQS would reject the message."""
     problem = assert_problem(service.post(event[:-1] + f',"x":"{character}"}}'.encode()), 422)
     assert [error["type"] for error in problem["errors"]] == ["sqs_character"]
     assert queued.messages() == []
@@ -327,12 +327,12 @@ def test_a_refusal_repeats_no_payload(service: Service, event: bytes) -> None:
     assert_problem(response, 422)
     assert secret not in response.text
     service.post(json.dumps(json.loads(event) | {"id": "ev_after_it"}).encode())
-    service.log(event_id="ev_after_it")  # so the log has the line of the refusal, too
+    service.log(event_id="ev_after_it")  # a later line, so the log already has the line about the refusal
     assert all(secret not in str(line) and PASSWORD not in str(line) for line in service.lines)
 
 
 def test_a_refusal_is_bounded(service: Service, event: bytes) -> None:
-    """Sixty thousand flawed line items are reported as at most 20 errors: no megabytes of answer, no blocked loop."""
+    """For 60,000 invalid line items, the 422 has at most 20 errors, so the response is small and the loop is free."""
     body = json.loads(event)
     body["content"]["invoice"]["line_items"] = [{}] * 60_000
     problem = assert_problem(service.post(json.dumps(body, separators=(",", ":")).encode()), 422)
@@ -343,7 +343,7 @@ def test_a_refusal_is_bounded(service: Service, event: bytes) -> None:
 
 
 def test_unknown_paths_and_methods(service: Service) -> None:
-    """404 and 405 are problems too, with Allow; neither requires credentials."""
+    """404 and 405 are problems, too. A 405 has Allow. Neither requires credentials."""
     with service.client(auth=None) as client:
         assert_problem(client.get("/"), 404)
         assert_problem(client.post("/webhooks/chargebee/"), 404)
@@ -354,7 +354,7 @@ def test_unknown_paths_and_methods(service: Service) -> None:
 
 
 def test_probes_require_no_credentials(service: Service) -> None:
-    """Kubernetes sends none."""
+    """Probes work without credentials, because Kubernetes sends none."""
     with service.client(auth=None) as client:
         assert client.get("/healthz").json() == {"status": "alive"}
         assert client.get("/readyz").json() == {"status": "ready"}
@@ -379,7 +379,7 @@ def test_head_on_a_probe(service: Service, path: str) -> None:
 
 
 def test_head_while_draining(aws: QueueProcess, queue_url: str) -> None:
-    """A service that drains answers HEAD as it answers GET: it is alive, and not ready."""
+    """While the service drains, HEAD gets the same statuses as GET: alive, but not ready."""
     with Service(aws.endpoint, queue_url, drain_delay=300) as service, service.client(auth=None) as client:
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("Draining")
@@ -392,7 +392,7 @@ def _without_date(response: httpx.Response) -> dict[str, str]:
 
 
 def test_broken_http_is_answered_by_the_server(service: Service) -> None:
-    """uvicorn's own 400 is text/plain, which is a declared exception."""
+    """Broken HTTP gets 400. uvicorn's own 400 is text/plain, which is a documented exception."""
     with RawSender(service.address) as sender:
         sender.send(b"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n")
         answer = sender.answer()
@@ -400,14 +400,14 @@ def test_broken_http_is_answered_by_the_server(service: Service) -> None:
     assert b"text/plain" in answer
 
 
-# 408, 503 and what else needs settings of its own
+# 408, 503, and other tests that need their own settings
 
 TIGHT: dict[str, object] = {"max_in_flight": 2, "max_body_bytes": 15_000, "max_buffered_bytes": 20_000}
 
 
 @pytest.fixture(scope="module")
 def tight(serve: Serve) -> Iterator[Service]:
-    """A service that admits two webhooks and 20 kB at once, with a long APP_BODY_TIMEOUT."""
+    """Yields a service that admits at most two webhooks and 20 kB at once, with a long APP_BODY_TIMEOUT."""
     rotation = {"basic_auth_previous_username": "old", "basic_auth_previous_password": "pair"}
     service, _ = serve("tight", **TIGHT, **rotation, body_timeout=60)
     with service:
@@ -416,7 +416,7 @@ def tight(serve: Serve) -> Iterator[Service]:
 
 @pytest.fixture(scope="module")
 def hasty(serve: Serve) -> Iterator[tuple[Service, Queued]]:
-    """The same with an APP_BODY_TIMEOUT of three seconds, more than a pause of the machine between head and body."""
+    """Yields a service like `tight` with an APP_BODY_TIMEOUT of 3 s, longer than a busy machine's pauses."""
     service, queued = serve("hasty", **TIGHT, body_timeout=3)
     with service:
         yield service, queued
@@ -440,7 +440,7 @@ def test_a_body_that_drips(hasty: tuple[Service, Queued], event: bytes) -> None:
 
 
 def test_too_many_in_flight(tight: Service, event: bytes) -> None:
-    """While all places are taken, webhooks get 503 with Retry-After, and probes succeed. Later webhooks get 200."""
+    """At APP_MAX_IN_FLIGHT, webhooks get 503 with Retry-After, and probes succeed. Later webhooks get 200 again."""
     with RawSender(tight.address) as first, RawSender(tight.address) as second:
         for sender in (first, second):
             sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
@@ -458,7 +458,7 @@ def test_too_many_in_flight(tight: Service, event: bytes) -> None:
 
 
 def test_too_many_bytes_held(tight: Service, event: bytes) -> None:
-    """The answer is 503 with Retry-After if the bodies in flight would exceed APP_MAX_BUFFERED_BYTES."""
+    """A webhook gets 503 with Retry-After if the bodies in flight would exceed APP_MAX_BUFFERED_BYTES."""
     with RawSender(tight.address) as sender:
         sender.head("Content-Length: 15000", "Expect: 100-continue")
         sender.wait_until_read()
@@ -469,7 +469,7 @@ def test_too_many_bytes_held(tight: Service, event: bytes) -> None:
 
 
 def test_a_refused_sender_keeps_no_place(hasty: tuple[Service, Queued], event: bytes) -> None:
-    """After a 408 and a 413 whose senders stay connected, both places are free for others at once."""
+    """After a 408 and a 413, both places are free at once, even if the refused senders stay connected."""
     service, _ = hasty
     with (
         RawSender(service.address) as slow,
@@ -481,7 +481,7 @@ def test_a_refused_sender_keeps_no_place(hasty: tuple[Service, Queued], event: b
         assert long.answer().startswith(b"HTTP/1.1 413 ")
         assert slow.answer().startswith(b"HTTP/1.1 408 ")
         other.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
-        other.wait_until_read()  # it has one of the two places
+        other.wait_until_read()  # this sender now has one of the two places
         assert [service.post(event).status_code for _ in range(3)] == [200, 200, 200]
 
 
@@ -522,7 +522,7 @@ def test_a_queue_that_does_not_answer(release: Release, event: bytes) -> None:
             response = service.post(event)
             assert_problem(response, 503)
             assert int(response.headers["retry-after"]) >= 1
-            # uvloop's timers count whole milliseconds: they may end up to 1 ms too early.
+            # uvloop's timers count whole milliseconds, so they may end up to 1 ms too early.
             assert service.log(outcome="queue-unavailable")["duration_ms"] >= 299
 
 
@@ -531,12 +531,12 @@ def test_the_queue_does_not_exist(aws: QueueProcess, release: Release, event: by
     with Service(aws.endpoint, f"{aws.endpoint}/000000000000/does-not-exist", release=release) as service:
         assert_problem(service.post(event), 503)
         cause = service.log(outcome="queue-unavailable")["cause"]
-    # Real SQS's code, kept for old clients, and the plain name.
+    # The code that real SQS still sends for old clients, or the plain name.
     assert cause in ("AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist")
 
 
 def test_a_fifo_queue(aws: QueueProcess, sqs: "SQSClient", release: Release, event: bytes) -> None:
-    """SQS drops the second message with the same event id, and takes that of a customer with an odd id."""
+    """A FIFO queue drops a second message with the same event id, and accepts a customer with an odd id."""
     queue_url = sqs.create_queue(QueueName=f"contract-{release}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
     odd = next(file for file in PENDING if "odd_customer_id" in file.stem).read_bytes()
     with Service(aws.endpoint, queue_url, release=release) as service:
@@ -547,8 +547,8 @@ def test_a_fifo_queue(aws: QueueProcess, sqs: "SQSClient", release: Release, eve
 def test_a_thousand_at_once(service: Service, queued: Queued, release: Release, event: bytes, thorough: bool) -> None:
     """Each of 1,000 webhooks gets 200, and the queue has exactly their bodies.
 
-    Except in test-all, older releases get 300, which is more than they have threads: a thousand calls, one for each
-    webhook, take a slow machine longer than the longest APP_SQS_TIMEOUT.
+    Except in test-all, older releases get only 300 webhooks, which is more than their threads. On a slow machine, a
+    thousand calls would take longer than the longest APP_SQS_TIMEOUT.
     """
     number = 1000 if release is NEWEST or thorough else 300
     bodies = list(fresh_events(event, number))
@@ -572,7 +572,7 @@ def test_a_thousand_at_once(service: Service, queued: Queued, release: Release, 
 
 
 def test_a_sender_that_leaves(service: Service, queued: Queued, event: bytes) -> None:
-    """Half a body queues nothing, and the process continues."""
+    """If a sender disconnects in the middle of the body, nothing is queued, and the process continues."""
     with RawSender(service.address) as sender:
         sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
         sender.wait_until_read()

@@ -1,4 +1,4 @@
-"""A source of credentials that fails at the start, as a metadata service or a pod's agent may."""
+"""A source of credentials fails at the start, as a metadata service or a pod's agent may."""
 
 from functools import partial
 
@@ -26,7 +26,7 @@ slow = partial(pytest.param, marks=pytest.mark.slow)
     ],
 )
 def test_a_source_of_credentials_that_fails(aws: QueueProcess, queue_url: str, release: Release, event: bytes) -> None:
-    """The service starts and warns, and answers 503 to a webhook, which certainly was not enqueued."""
+    """The service starts with a warning. A webhook gets 503, and the log says that it was not enqueued."""
     with Web(environment(aws.endpoint, queue_url, release=release) | FAILING) as service:
         service.wait_for("yet: ValueError")
         assert service.post(event).status_code == 503
