@@ -1,4 +1,4 @@
-"""/docs and /openapi.json are off unless enabled, and use no other host. One test uses a real browser."""
+"""/docs and /openapi.json are disabled by default, and use no other host. Some tests use a real browser."""
 
 import json
 import subprocess
@@ -36,7 +36,7 @@ def browser() -> Iterator[Browser]:
 
 
 def _open(browser: Browser, url: str) -> tuple[Page, list[str], list[str]]:
-    """Opens a page. Returns it, the addresses that it requests, and the complaints on its console."""
+    """Opens a page. Returns the page, the addresses that it requests, and the messages on its console."""
     page = browser.new_page()
     page.set_default_timeout(PATIENCE_MS)
     asked: list[str] = []
@@ -75,7 +75,7 @@ def test_the_page_in_a_browser(browser: Browser, tmp_path: Path, event: bytes) -
 
 @needs_chromium
 def test_dark_mode(browser: Browser, service: Service) -> None:
-    """The page has the browser's colour scheme, also after a change."""
+    """The page has the browser's colour scheme, also after the browser changes it."""
     page, _, complaints = _open(browser, f"{service.url}/docs")
     page.locator(".opblock-post").wait_for()
     shown = []
@@ -113,7 +113,7 @@ def test_a_script_in_the_page_does_not_run(browser: Browser, service: Service) -
 
 @pytest.mark.parametrize("path", PAGES[:-1])
 def test_the_headers(service: Service, path: str) -> None:
-    """The page and its files allow no type guessing, no frames and no foreign scripts. HEAD has the same headers."""
+    """The headers forbid MIME sniffing, frames, and scripts of other hosts. HEAD has the same headers as GET."""
     got = httpx.get(f"{service.url}{path}", verify=NO_CAS, timeout=60)
     assert got.status_code == 200
     assert got.headers["x-content-type-options"] == "nosniff"
@@ -127,13 +127,13 @@ def test_the_headers(service: Service, path: str) -> None:
 
 
 def test_the_page_names_no_other_host(service: Service) -> None:
-    """Our page and our script contain no address with a host."""
+    """Our page and our script contain no URL with a host."""
     for path in PAGES[:2]:
         assert "//" not in httpx.get(f"{service.url}{path}", verify=NO_CAS, timeout=60).text
 
 
 def test_off_unless_enabled(aws: QueueProcess, queue_url: str) -> None:
-    """A deployment without APP_DOCS has neither page nor document: both get 404, as a problem."""
+    """Without APP_DOCS, the page and the document get 404, as a problem."""
     with Service(aws.endpoint, queue_url) as service:
         answers = [httpx.get(f"{service.url}{path}", verify=NO_CAS, timeout=60) for path in PAGES]
     assert {(answer.status_code, answer.headers["content-type"]) for answer in answers} == {
@@ -149,7 +149,7 @@ def test_off_in_a_local_run_when_disabled(tmp_path: Path) -> None:
 
 
 def test_without_its_package() -> None:
-    """In an image for production, APP_DOCS=1 does not start: one line says what is missing and what is allowed."""
+    """In the production image, APP_DOCS=1 prevents the start. One line names the missing package and what is allowed."""
     hide = "import sys; sys.modules['fastapi_offline'] = None; from app.cli import main; sys.argv[1:] = ['web']; main()"
     settings = {
         "port": 0,

@@ -1,4 +1,4 @@
-"""Each flag is applied once, at assembly, and changes what really runs."""
+"""Each flag is applied once, when the application is assembled, and has an effect."""
 
 import gc
 import socket
@@ -23,21 +23,21 @@ from tests.harness.service import ASGI, environment
 
 
 def test_the_options_of_uvicorn() -> None:
-    """uvicorn gets these options. A test could see their effect only after a time-out."""
+    """uvicorn gets the options of the settings. Their effects are not tested, because they need a time-out."""
     settings = WebSettings.model_validate({"release": ASGI, "keep_alive_timeout": 11, "graceful_timeout": 13})
     config = uvicorn_config(create_app(settings), settings)
     assert (config.timeout_keep_alive, config.timeout_graceful_shutdown) == (11, 13)
 
 
 def test_web_concurrency(monkeypatch: pytest.MonkeyPatch) -> None:
-    """uvicorn's variable for its own command line is not read: one process serves, and any value of it is fine."""
+    """WEB_CONCURRENCY, a variable of uvicorn's command line, is not read. One process serves with any value of it."""
     monkeypatch.setenv("WEB_CONCURRENCY", "foo")
     settings = WebSettings()
     assert uvicorn_config(create_app(settings), settings).workers == 1
 
 
 def test_the_server_tunes_the_collector(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Our server tunes the garbage collector before it accepts."""
+    """Our server tunes the garbage collector before it accepts connections."""
     calls: list[str] = []
     monkeypatch.setattr(run, "tune_gc", lambda: calls.append("tuned"))
     monkeypatch.setattr(Acceptor, "start", lambda _: calls.append("accepts"))
@@ -78,7 +78,7 @@ async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release) -
     where, name = (blocking, "build_queue") if release.enqueues else (module, "build_clients")
     monkeypatch.setattr(where, name, lambda *needed: built.append(needed[0]))
     needed = {"BILLING_TABLE": "table", "CHARGEBEE_URL": "http://127.0.0.1:1", "CHARGEBEE_API_KEY": "key"}
-    for variable, value in needed.items():  # v01's
+    for variable, value in needed.items():  # only v01 needs these variables
         monkeypatch.setenv(f"APP_{variable}", value)
     chosen = {"release": release, "threadpool_tokens": 5, "sqs_queue_url": "http://127.0.0.1/1/q"}
     app = create_app(WebSettings.model_validate(chosen))
@@ -88,7 +88,7 @@ async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release) -
 
 
 def test_uvicorn_s_command_line_and_a_release_without_asgi(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every webhook would be a 500, so the application is not made."""
+    """uvicorn's command cannot create the application of a release without ASGI: every webhook would get 500."""
     for name, value in environment("http://127.0.0.1:9", "http://127.0.0.1:9/1/q").items():
         monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError, match="only `python -m app web` serves it"):

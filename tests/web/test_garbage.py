@@ -1,4 +1,4 @@
-"""No fault leaves cyclic garbage, which would fill the memory before the tuned garbage collector comes."""
+"""No fault leaves cyclic garbage, because the tuned garbage collector runs so rarely that garbage would fill memory."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ from tests.harness.raw import BASIC, RawSender
 from tests.harness.sqs_stand_in import Fault, acknowledging, close, cut, reset, whole
 from tests.web.conftest import Stage
 
-# Each fault happens this many times at the same time, so that a reference cycle of any of them is found.
+# Each fault happens this many times at once, so that a reference cycle is found even if it does not occur every time.
 TIMES = 8
 
 
@@ -22,7 +22,7 @@ def answered(ids: list[str], *headers: str) -> bytes:
 
 
 def unannounced(ids: list[str]) -> bytes:
-    """Returns an answer without its length."""
+    """Returns a response without Content-Length."""
     return b"HTTP/1.1 200 OK\r\n\r\n" + answered(ids).partition(b"\r\n\r\n")[2]
 
 
@@ -50,7 +50,7 @@ OUTBOUND = {
 
 @pytest.mark.parametrize("name", OUTBOUND)
 def test_a_fault_of_sqs(stage: Stage, event: bytes, name: str) -> None:
-    """Neither connections nor errors are left in cycles."""
+    """After a fault of SQS, neither connections nor errors remain in reference cycles."""
     stage.sqs.fault, statuses = OUTBOUND[name]
     with ThreadPoolExecutor(TIMES) as pool:
         found = set(pool.map(lambda _: stage.service.post(event).status_code, range(TIMES)))
@@ -63,12 +63,12 @@ HEAD = f"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nAuthorization: {BASIC}\
 
 
 def filled(data: bytes, event: bytes) -> bytes:
-    """Returns `data` with the event for `%b`, and its length for `%d`."""
+    """Returns `data` with `%b` replaced by the event, and `%d` by the event's length."""
     return data.replace(b"%d", b"%d" % len(event)).replace(b"%b", event)
 
 
 def sent(data: bytes) -> Callable[[Stage, bytes], object]:
-    """Returns a function that sends `data`, and returns the beginning of the answer."""
+    """Returns a function that sends `data`, and returns the beginning of the response."""
 
     def send(stage: Stage, event: bytes) -> bytes:
         with RawSender(stage.service.address) as sender:
@@ -83,7 +83,7 @@ def posted(body: bytes, **options: object) -> Callable[[Stage, bytes], object]:
 
 
 def left(data: bytes) -> Callable[[Stage, bytes], object]:
-    """Returns a function that sends `data`, and leaves without waiting for an answer."""
+    """Returns a function that sends `data`, and disconnects without waiting for a response."""
 
     def send(stage: Stage, event: bytes) -> None:
         with RawSender(stage.service.address) as sender:
@@ -115,7 +115,7 @@ INBOUND = {
 
 @pytest.mark.parametrize("name", INBOUND)
 def test_a_fault_of_a_client(stage: Stage, event: bytes, name: str) -> None:
-    """Neither connections nor requests are left in cycles."""
+    """After a fault of a client, neither connections nor requests remain in reference cycles."""
     send, answer = INBOUND[name]
     with ThreadPoolExecutor(TIMES) as pool:
         found = set(pool.map(lambda _: send(stage, event), range(TIMES)))

@@ -1,4 +1,4 @@
-"""v01's contract about DynamoDB and Chargebee, which has no equivalent in the other releases' contract about SQS."""
+"""v01's contract about DynamoDB and Chargebee. It replaces the part of the contract that is about SQS."""
 
 import json
 import socket
@@ -29,7 +29,7 @@ FAST, STRICT = 1_000_000, 1
 
 @pytest.fixture(scope="module")
 def aws() -> Iterator[Embedded]:
-    """A DynamoDB of its own, which a test may kill and start again."""
+    """Yields a separate DynamoDB, which a test may kill and start again."""
     process = Embedded()
     process.start()
     yield process
@@ -50,15 +50,15 @@ def service(inline: Inline) -> Iterator[InlineService]:
 
 @pytest.fixture
 def body(event: bytes) -> bytes:
-    """A webhook of this test's own."""
+    """Returns a new webhook for each test."""
     return next(fresh_events(event, 1))
 
 
 @pytest.mark.parametrize("file", PENDING, ids=lambda file: file.stem)
 def test_200_after_the_invoice_is_closed(service: InlineService, file: Path) -> None:
-    """The invoice has each charge of its period once, even if a line item that the webhook lacks extends the period.
+    """The invoice has each charge of its period once, even if a line item outside of the webhook extends the period.
 
-    An invoice that renews no subscription is left pending.
+    An invoice that renews no subscription stays pending.
     """
     body = file.read_bytes()
     response = service.post(body)
@@ -70,7 +70,7 @@ def test_200_after_the_invoice_is_closed(service: InlineService, file: Path) -> 
 
 @pytest.mark.parametrize("renumber", [True, False])
 def test_a_repeated_webhook_charges_nothing_twice(service: InlineService, body: bytes, renumber: bool) -> None:
-    """After a first 200, each delivery gets 200, even if Chargebee has forgotten the keys and the id of the draft."""
+    """Each further delivery gets 200 without new charges, even if Chargebee has forgotten keys and the draft's id."""
     service.inline.behave(idempotency_seconds=0.001, renumber=renumber)
     assert [service.post(body).status_code for _ in range(3)] == [200] * 3
     service.inline.behave(idempotency_seconds=1800, renumber=True)
@@ -80,7 +80,7 @@ def test_a_repeated_webhook_charges_nothing_twice(service: InlineService, body: 
 
 
 def test_a_plan_with_brackets(service: InlineService, body: bytes) -> None:
-    """The name of a plan changes no charge."""
+    """A plan name with brackets does not change the charges."""
     event = json.loads(body)
     for line in event["content"]["invoice"]["line_items"]:
         line["description"] += " [EUR]"
@@ -103,7 +103,7 @@ def test_an_invoice_that_renews_nothing(service: InlineService, body: bytes) -> 
 
 @pytest.mark.parametrize("change", [{"id": {"S": "a b"}}, {"amount": {"N": "-5"}}, {"amount": {"N": "12.5"}}])
 def test_an_item_that_cannot_be_charged(service: InlineService, body: bytes, change: dict[str, Any]) -> None:
-    """The other usage is charged, and the invoice is closed. The log names the item that was left out."""
+    """The item is left out and named in the log. All other usage is charged, and the invoice is closed."""
     seed(service.inline.run, [body])
     [item, *_] = [one.item() for one in billables(json.loads(body))]
     odd = item | {"sk": {"S": f"{item['sk']['S'].rpartition('#')[0]}#a b"}} | change
@@ -116,7 +116,7 @@ def test_an_item_that_cannot_be_charged(service: InlineService, body: bytes, cha
 
 
 def test_a_person_has_closed_the_invoice(service: InlineService, body: bytes) -> None:
-    """The webhook gets 503 each time, and nothing is charged. When it is repeated, the log names the usage."""
+    """Each delivery gets 503, and nothing is charged. After a redelivery, the log names the usage."""
     seed(service.inline.run, [body])
     event = json.loads(body)
     invoice_id = event["content"]["invoice"]["id"]
@@ -136,7 +136,7 @@ def test_a_person_has_closed_the_invoice(service: InlineService, body: bytes) ->
 def test_work_that_was_interrupted_goes_on(service: InlineService, event: bytes) -> None:
     """Chargebee fails 40 % of the calls. After some 503s, each webhook gets 200, and each charge exists once.
 
-    That is because the webhooks are repeated while Chargebee keeps the idempotency keys.
+    Charges are not repeated, because Chargebee still has the idempotency keys when the webhooks are redelivered.
     """
     bodies = list(fresh_events(event, 10))
     service.inline.behave(errors=0.4, seed=7)
@@ -165,7 +165,7 @@ def test_chargebee_s_limit_reaches_the_webhook(service: InlineService, event: by
         service.inline.behave(rate=FAST)
     assert_problem(response, 503)
     assert int(response.headers["retry-after"]) >= 1
-    assert time.monotonic() - began < 20  # its Retry-After is up to a minute
+    assert time.monotonic() - began < 20  # Chargebee's Retry-After is up to a minute
     assert service.log(event_id=json.loads(body)["id"])["cause"] == "api_request_limit_exceeded"
     assert service.post(body).status_code == 200
 
@@ -206,7 +206,7 @@ def test_a_wrong_key(inline: Inline, body: bytes) -> None:
 
 @pytest.mark.slow
 def test_a_table_that_does_not_exist(inline: Inline, body: bytes) -> None:
-    """A missing table is the deployment's fault: the answer is 503, the invoice stays pending, and the log says why."""
+    """If the table is missing, the webhook gets 503, the invoice stays pending, and the log has the reason."""
     with InlineService(inline, billing_table="not-there") as service:
         assert_problem(service.post(body), 503)
         assert service.log(outcome="billing-unavailable")["cause"] == "ResourceNotFoundException"
@@ -230,7 +230,7 @@ def test_dynamodb_ends(event: bytes) -> None:
 
 @pytest.mark.slow
 def test_the_clients_log_nothing(inline: Inline, body: bytes) -> None:
-    """Even at DEBUG, the clients log no payload and no answer."""
+    """Even at DEBUG, the clients log no payloads and no responses."""
     with InlineService(inline, log_level="DEBUG") as service:
         assert service.post(body).status_code == 200
         service.log(outcome="processed")
@@ -240,7 +240,7 @@ def test_the_clients_log_nothing(inline: Inline, body: bytes) -> None:
 
 
 def test_it_needs_no_queue(inline: Inline) -> None:
-    """v01 requires the table, Chargebee's URL and a key. The error names what is missing."""
+    """v01 requires the table, Chargebee's URL and a key, but no queue. The error names the missing variables."""
     with pytest.raises(ConfigurationError) as raised:
         WorkerSettings().require_billing()
     named = [line.partition(" ")[0] for line in str(raised.value).splitlines()]
