@@ -1,4 +1,4 @@
-"""Each release's flaw, and its repair in the next: what SQS sees while its callers wait."""
+"""Each release has its known flaw, and the next release repairs it. SQS's stand-in observes the calls."""
 
 import json
 import signal
@@ -19,13 +19,13 @@ from tests.harness.raw import RawSender
 from tests.harness.service import Service, Web, environment
 from tests.harness.sqs_stand_in import MIB, SqsStandIn
 
-# If /healthz does not answer for this long, the loop counts as blocked. A blocked loop never answers, because the test
-# releases SQS only afterwards. A loop that turns gets the time that a slow machine needs.
+# If /healthz does not respond for SILENCE_SECONDS, the loop counts as blocked. A blocked loop never responds, because
+# the test releases SQS only later. A loop that is expected to run gets PATIENCE_SECONDS, enough for a slow machine.
 SILENCE_SECONDS = 0.5
 PATIENCE_SECONDS = 60
 
-# `web` whose start waits up to a minute for SQS. If the machine paused for the usual WARM_SECONDS, the start would go
-# on without connections, and the webhooks would open others.
+# Runs `web` with a start that waits up to a minute for SQS. With the usual WARM_SECONDS, a pause of the machine could
+# end this wait before the connections are open, and webhooks would open more connections.
 PATIENT_START = [
     sys.executable,
     "-c",
@@ -41,7 +41,7 @@ def sqs() -> Iterator[SqsStandIn]:
 
 
 class Senders:
-    """Webhooks posted side by side, each on a connection of its own."""
+    """Posts webhooks at the same time, each on a separate connection."""
 
     def __init__(self, service: Web, event: bytes) -> None:
         self._service = service
@@ -64,7 +64,7 @@ class Senders:
 def serving(
     sqs: SqsStandIn, event: bytes, release: Release, command: list[str] | None = None, /, **settings: object
 ) -> Iterator[tuple[Web, Senders]]:
-    """The release with SQS's stand-in, and senders; at the end every held call is released and its webhook has 200."""
+    """Runs the release with SQS's stand-in. At the end, releases all waiting calls; all webhooks must get 200."""
     patient = {"sqs_timeout": 60, "head_timeout": 60, "body_timeout": 60, "max_wait": 0}
     variables = environment(
         sqs.endpoint, sqs.queue_url, release=release, **{"log_level": "INFO", **patient, **settings}
@@ -80,7 +80,7 @@ def serving(
 
 
 def loop_turns(service: Web, seconds: float = PATIENCE_SECONDS) -> bool:
-    """Returns whether /healthz answers."""
+    """Returns whether /healthz responds."""
     try:
         with service.client(auth=None, timeout=seconds) as client:
             return client.get("/healthz").status_code == 200
@@ -89,11 +89,11 @@ def loop_turns(service: Web, seconds: float = PATIENCE_SECONDS) -> bool:
 
 
 def loop_is_blocked(service: Web) -> bool:
-    """Returns whether /healthz does not answer."""
+    """Returns whether /healthz does not respond."""
     return not loop_turns(service, SILENCE_SECONDS)
 
 
-# who blocks the loop
+# Which releases block the loop
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def loop_is_blocked(service: Web) -> bool:
     ids=str,
 )
 def test_who_blocks_the_loop(sqs: SqsStandIn, event: bytes, release: Release, action: str, turns: bool) -> None:
-    """v02 blocks everything while SQS is slow, even /healthz. v05 does so while its dependency asks for the URL."""
+    """v02 blocks everything, even /healthz, while SQS is slow. v05 does so while its dependency calls GetQueueUrl."""
     sqs.hold(action)
     with serving(sqs, event, release) as (service, senders):
         senders.post(1)
@@ -140,12 +140,12 @@ def test_v01_blocks_the_loop(event: bytes) -> None:
             with call:
                 assert call.recv(1)
                 assert loop_is_blocked(service)
-            # Its answer is lost, and the loop turns again.
+            # Chargebee's response is lost, and the loop continues.
             assert loop_turns(service)
             assert webhook.result(60).status_code == 503
 
 
-# how many wait at once
+# How many calls wait at once
 
 
 @pytest.mark.slow
@@ -166,7 +166,7 @@ def test_v01_blocks_the_loop(event: bytes) -> None:
 def test_as_many_wait_as_there_are_tokens(
     sqs: SqsStandIn, event: bytes, release: Release, settings: dict[str, object], tokens: int
 ) -> None:
-    """SQS sees one call for each token. The next webhook waits for a free one (v03: the 41st, v04: the 101st)."""
+    """SQS gets one call for each token. The next webhook waits for a free token (v03: the 41st, v04: the 101st)."""
     sqs.hold("SendMessage")
     with serving(sqs, event, release, **settings) as (service, senders):
         senders.post(tokens)
@@ -189,7 +189,7 @@ def test_as_many_wait_as_there_are_tokens(
     ids=str,
 )
 def test_no_token_is_borrowed(sqs: SqsStandIn, event: bytes, release: Release, action: str) -> None:
-    """There are as many calls at a time as connections or slots, although blocking work has a single thread."""
+    """There are as many concurrent calls as connections or slots, although blocking work has only one thread."""
     sqs.hold(action)
     with serving(sqs, event, release, threadpool_tokens=1, sqs_batches=20) as (_, senders):
         senders.post(20)
@@ -197,7 +197,7 @@ def test_no_token_is_borrowed(sqs: SqsStandIn, event: bytes, release: Release, a
 
 
 def test_v07_reads_the_body_on_the_loop(sqs: SqsStandIn, event: bytes) -> None:
-    """The next body is read (100 Continue) although every thread is taken, and then waits for a thread."""
+    """The next body is read (100 Continue) although all threads are busy. Then the webhook waits for a thread."""
     sqs.hold("SendMessage")
     with serving(sqs, event, Release.V07_SYNC_HANDLER, threadpool_tokens=2) as (service, senders):
         senders.post(2)
@@ -212,7 +212,7 @@ def test_v07_reads_the_body_on_the_loop(sqs: SqsStandIn, event: bytes) -> None:
             assert sender.answer().startswith(b"HTTP/1.1 200 ")
 
 
-# what is no acknowledgement
+# Which responses are no acknowledgement
 
 NO_ACKNOWLEDGEMENT = {
     "a page": (200, b"<html>Please log in</html>"),
@@ -228,8 +228,8 @@ NO_ACKNOWLEDGEMENT = {
 
 
 def test_what_is_no_acknowledgement(sqs: SqsStandIn, event: bytes, release: Release) -> None:
-    """Any answer without a message id is a 503, never a 200 or 500."""
-    sqs.raw = {"GetQueueUrl": NO_ACKNOWLEDGEMENT["a fault"]}  # else v08 and v09 know the URL before the first webhook
+    """If SQS's response has no message id, the webhook gets 503, never 200 or 500."""
+    sqs.raw = {"GetQueueUrl": NO_ACKNOWLEDGEMENT["a fault"]}  # so that v08 and v09 do not get the URL at the start
     with Service(sqs.endpoint, sqs.queue_url, release=release, sqs_timeout=20) as service:
         seen = {}
         for action in ("GetQueueUrl", "Send"):
@@ -239,11 +239,11 @@ def test_what_is_no_acknowledgement(sqs: SqsStandIn, event: bytes, release: Rele
                 seen[action, name] = (response.status_code, response.headers.get("retry-after"))
             sqs.raw = {}
             assert service.post(event).status_code == 200
-    # From v06 on, the URL is known after the first 200 and not asked for again.
+    # From v06 on, a release keeps the URL after the first success, and does not call GetQueueUrl again.
     assert set(seen.values()) == {(503, "5")}
 
 
-# what a webhook costs SQS
+# How many calls and connections a webhook needs
 
 
 @pytest.mark.parametrize(
@@ -256,9 +256,10 @@ def test_what_is_no_acknowledgement(sqs: SqsStandIn, event: bytes, release: Rele
     ids=str,
 )
 def test_calls_and_connections(sqs: SqsStandIn, event: bytes, release: Release) -> None:
-    """v02 to v05 ask for the URL and connect anew for each webhook, v06 and v07 once, later ones before the first.
+    """v02 to v05 call GetQueueUrl and connect again for each webhook. v06 and v07 do so once.
 
-    From v10 on, a release asks for the URL once. They open a connection for each call that may be in flight.
+    Later releases do so before the first webhook. From v10 on, a release calls GetQueueUrl once, and opens a connection
+    for each call that may be in flight.
     """
     with serving(sqs, event, release, PATIENT_START) as (service, _), service.client() as client:
         for body in fresh_events(event, 10):
@@ -268,7 +269,7 @@ def test_calls_and_connections(sqs: SqsStandIn, event: bytes, release: Release) 
     )
     assert sqs.count("GetQueueUrl") == (1 if release.direct else expected)
     peers = len({call.peer for call in sqs.calls})
-    # From v10 on, the other connections carry no call as long as one is free.
+    # From v10 on, calls one after another use the same connection, although others are open.
     assert peers in (1, 2) if release.direct else peers == expected
     assert sqs.count("SendMessageBatch" if release >= Release.V09_GROUP_COMMIT else "SendMessage") == 10
 
@@ -284,7 +285,7 @@ def test_v09_ten_waiting_webhooks_leave_in_one_call(sqs: SqsStandIn, event: byte
             sender.head(f"Content-Length: {len(body)}", "Expect: 100-continue")
             sender.wait_until_read()
             sender.send(body)
-        assert loop_turns(service)  # so all ten wait: the loop has received them before this request
+        assert loop_turns(service)  # the loop has read all ten webhooks before this request, so all ten wait
         sqs.release()
         for sender in waiting:
             assert sender.answer().startswith(b"HTTP/1.1 200 ")
@@ -293,12 +294,12 @@ def test_v09_ten_waiting_webhooks_leave_in_one_call(sqs: SqsStandIn, event: byte
 
 
 def test_sigterm_flushes(sqs: SqsStandIn, event: bytes, release: Release) -> None:
-    """Webhooks whose calls are in flight get 200, others 200 or 503. SQS has exactly the webhooks that got 200."""
+    """At SIGTERM, webhooks whose calls are in flight get 200, and others 200 or 503. SQS has exactly those with 200."""
     action = "SendMessageBatch" if release >= Release.V09_GROUP_COMMIT else "SendMessage"
     in_flight = 1 if release is Release.V02_BLOCKING else 4
     sqs.hold(action)
     with serving(sqs, event, release, drain_delay=0) as (service, _):
-        # All of them are connected before the signal: later the listener is closed.
+        # All senders connect before the signal, because the listener is closed later.
         waiting = [RawSender(service.address) for _ in range(8)]
         bodies = list(fresh_events(event, 8))
         for sender, body in zip(waiting, bodies, strict=True):
@@ -319,7 +320,7 @@ def test_sigterm_flushes(sqs: SqsStandIn, event: bytes, release: Release) -> Non
 
 @pytest.mark.parametrize("release", list(Release)[-2:], ids=str)
 def test_pydantic_says_why(sqs: SqsStandIn, event: bytes, release: Release) -> None:
-    """v12 names each wrong field as v11 does, although msgspec stops at the first one."""
+    """v12 names each wrong field, as v11 does, although msgspec stops at the first wrong field."""
     wrong = json.loads(event) | {"occurred_at": -1, "api_version": ""}
     with serving(sqs, event, release) as (service, _):
         answer = service.post(json.dumps(wrong).encode())
@@ -330,7 +331,7 @@ def test_pydantic_says_why(sqs: SqsStandIn, event: bytes, release: Release) -> N
 
 
 def test_a_sender_that_leaves_is_still_queued(sqs: SqsStandIn, event: bytes) -> None:
-    """v09: a complete webhook is sent even when its sender has left."""
+    """v09 sends a complete webhook even if its sender has disconnected."""
     sqs.hold("SendMessageBatch")
     with serving(sqs, event, Release.V09_GROUP_COMMIT, sqs_batches=1) as (service, _):
         for body in fresh_events(event, 2):

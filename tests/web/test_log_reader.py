@@ -1,4 +1,4 @@
-"""A log reader that stalls, ends or is slow changes nothing but the log, which counts the lines that are missing."""
+"""A log reader that stalls, ends or is slow affects only the log. The log counts its missing lines."""
 
 import math
 import time
@@ -16,8 +16,8 @@ from tests.harness.sqs_stand_in import SqsStandIn
 
 # The log lines of these webhooks are longer than a pipe of 64 KiB and the lines that the process stores.
 NUMBER = 500
-# The callbacks of a server of our own, and, since they share what writes the log, only in CI: a blocking handler in
-# threads, and ASGI without threads.
+# The newest release uses the callbacks of our server. Two older releases, with a blocking handler in threads and with
+# ASGI without threads, share the code that writes the log, so they are tested only in CI.
 SLOW = [
     pytest.param(release, marks=pytest.mark.slow) for release in (Release.V07_SYNC_HANDLER, Release.V10_LEAN_CLIENT)
 ]
@@ -38,7 +38,7 @@ def sqs() -> Iterator[SqsStandIn]:
 
 
 def _post(web: Web, bodies: list[bytes], rate: float = math.inf) -> None:
-    """Posts webhooks, at most `rate` per second. Each of them must get 200."""
+    """Posts webhooks, at most `rate` per second. Each webhook must get 200."""
     began = time.monotonic()
 
     def post(number: int) -> int:
@@ -50,7 +50,7 @@ def _post(web: Web, bodies: list[bytes], rate: float = math.inf) -> None:
 
 
 def test_lines_are_dropped_and_counted(web: Web, sqs: SqsStandIn, event: bytes) -> None:
-    """All webhooks are queued and answered, and probes too; a line says how many lines are missing."""
+    """All webhooks are queued and answered, and so are probes. A log line has the number of missing lines."""
     bodies = list(fresh_events(event, NUMBER))
     with stalled(web):
         _post(web, bodies)
@@ -76,7 +76,7 @@ def test_a_stop_without_a_reader(web: Web, event: bytes, ended: bool) -> None:
         began = time.monotonic()
         assert web.stop(timeout=20) == 0
         assert time.monotonic() - began < 10
-        reader.kill()  # because the line that the process was writing has no end
+        reader.kill()  # so that the reader does not pass on the incomplete last line
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What the middleware does with a webhook, and with everything else."""
+"""The middleware handles webhooks, and passes all other requests on."""
 
 import asyncio
 import base64
@@ -46,7 +46,7 @@ def _middleware(app: ASGIApp, admission: Admission | None = None) -> WebhookMidd
 
 
 async def test_a_fault_while_admitting_keeps_no_permit() -> None:
-    """Even after an unexpected exception, the webhook does not count as in flight."""
+    """After an unexpected exception during admission, the webhook no longer counts as in flight."""
     admission = Admission(SETTINGS)
     intake = Intake(SETTINGS, admission, Observers(), log_webhook)
     with pytest.raises(ValueError, match="invalid literal"):
@@ -70,7 +70,7 @@ async def test_everything_else_goes_to_fastapi(release: Release) -> None:
 
 
 async def test_profiles_show_the_way_of_production(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The profiler stands around the frames that a webhook passes, and changes none of them."""
+    """With the profiler, a webhook passes the same frames as in production, with the profiler outside of them."""
     passed: list[list[str]] = []
 
     def read(request: Request, body: bytes) -> NoReturn:

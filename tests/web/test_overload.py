@@ -1,4 +1,4 @@
-"""Waiting has a deadline: each webhook's own, and one for all of them, past which new ones are refused."""
+"""Waiting has two deadlines: one for each webhook, and one for the line, after which new webhooks are refused."""
 
 import threading
 import time
@@ -32,7 +32,7 @@ def send_action(release: Release) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("release", NATIVE, ids=str)
 def test_a_queue_that_hangs(sqs: SqsStandIn, event: bytes, release: Release) -> None:
-    """Each of 200 senders has its 503 after APP_SQS_TIMEOUT; what the log calls "not sent" is never in the queue."""
+    """Each of 200 senders gets 503 after APP_SQS_TIMEOUT. A webhook that the log calls "not sent" is never queued."""
     sqs.hold(send_action(release))
     bodies = list(fresh_events(event, 200))
     patient = {"head_timeout": 60, "body_timeout": 60, "max_wait": 0}
@@ -49,7 +49,7 @@ def test_a_queue_that_hangs(sqs: SqsStandIn, event: bytes, release: Release) -> 
     not_sent = {line["event_id"] for line in lines if line["delivery"] == "not sent"}
     assert not any(event_id in body for event_id in not_sent for body in sqs.messages)
     if release >= Release.V09_GROUP_COMMIT:
-        assert not_sent  # one call of ten at the most is under way
+        assert not_sent  # at most one call of ten webhooks is in flight
 
 
 def test_shedding_by_time(sqs: SqsStandIn, event: bytes, release: Release) -> None:
@@ -64,7 +64,7 @@ def test_shedding_by_time(sqs: SqsStandIn, event: bytes, release: Release) -> No
     ):
         oldest = pool.submit(service.post, event)
         sqs.wait_for(send_action(release), 1)
-        time.sleep(0.3)  # the wait that is too long
+        time.sleep(0.3)  # a wait that exceeds APP_MAX_WAIT
         refused = client.post("/webhooks/chargebee", content=event)
         assert refused.status_code == 503
         assert refused.headers["content-type"] == "application/problem+json"
@@ -73,7 +73,7 @@ def test_shedding_by_time(sqs: SqsStandIn, event: bytes, release: Release) -> No
         with RawSender(service.address) as sender:
             sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
             assert sender.answer().startswith(b"HTTP/1.1 503 ")
-            sender.send(event)  # it may; the connection goes on
+            sender.send(event)  # the sender may still send the body, and the connection stays open
             sender.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert sender.answer().startswith(b"HTTP/1.1 200 ")
         assert (
@@ -88,8 +88,8 @@ def test_shedding_by_time(sqs: SqsStandIn, event: bytes, release: Release) -> No
 
 @pytest.mark.slow
 def test_a_queue_that_pauses(sqs: SqsStandIn, event: bytes) -> None:
-    """SQS pauses for longer than a fifth of APP_MAX_WAIT: every webhook is accepted, then and afterwards."""
-    # Few, so that they are not too many even if the machine pauses before the first answer, whose rate then is low.
+    """If SQS pauses for longer than a fifth of APP_MAX_WAIT, every webhook is accepted, during and after the pause."""
+    # Few webhooks, so that they are accepted even if the machine pauses before the first response and the rate is low.
     bodies = list(fresh_events(event, 14))
     max_wait = 20
     sqs.hold("SendMessageBatch")
@@ -99,7 +99,7 @@ def test_a_queue_that_pauses(sqs: SqsStandIn, event: bytes) -> None:
     ):
         waiting = [pool.submit(service.post, body) for body in bodies[:2]]
         sqs.wait_for("SendMessageBatch", 2)
-        sqs.release(1)  # an answer before the pause: it is not the rate
+        sqs.release(1)  # one response before the pause, from which no rate must be computed
         time.sleep(0.25 * max_wait)  # the pause
         waiting += [pool.submit(service.post, body) for body in bodies[2:8]]
         sqs.wait_for("SendMessageBatch", 5)
@@ -117,7 +117,7 @@ def test_no_bound_on_waiting(sqs: SqsStandIn, event: bytes) -> None:
     ):
         waiting = [pool.submit(service.post, event)]
         sqs.wait_for("SendMessageBatch", 1)
-        time.sleep(0.3)  # what is not too long here
+        time.sleep(0.3)  # not too long without a bound
         waiting.append(pool.submit(service.post, event))
         sqs.wait_for("SendMessageBatch", 2)
         sqs.release()
@@ -126,7 +126,7 @@ def test_no_bound_on_waiting(sqs: SqsStandIn, event: bytes) -> None:
 
 @pytest.mark.slow
 def test_overload_loses_nothing(sqs: SqsStandIn, event: bytes) -> None:
-    """Under more load than the queue takes, webhooks get 200 or 503, and the queue has exactly those that got 200."""
+    """Under overload, webhooks get 200 or 503, and the queue has exactly the webhooks that got 200."""
     seen: Counter[int] = Counter()
     accepted: list[bytes] = []
     lock = threading.Lock()

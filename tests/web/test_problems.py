@@ -1,4 +1,4 @@
-"""The table of refusals, against the tree of errors."""
+"""The table of refusals matches the tree of errors."""
 
 from http import HTTPStatus
 
@@ -7,13 +7,13 @@ from app.web.problems import REFUSALS
 
 
 def _kinds(error: type[WebhookRefused]) -> set[type[WebhookRefused]]:
-    """The classes that are raised: those without subclasses."""
+    """Returns the classes without subclasses, which are the classes that are raised."""
     below = error.__subclasses__()
     return set().union(*map(_kinds, below)) if below else {error}
 
 
 def test_every_error_has_an_answer() -> None:
-    """Each kind that can be raised has a row, under a name of its own in the log."""
+    """Each error class that can be raised has a row, and a unique name in the log."""
     assert _kinds(WebhookRefused) == set(REFUSALS)
     assert len({refusal.slug for refusal in REFUSALS.values()}) == len(REFUSALS)
 

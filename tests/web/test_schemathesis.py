@@ -1,4 +1,4 @@
-"""schemathesis reads our OpenAPI document and looks for input that breaks what it promises."""
+"""schemathesis reads our OpenAPI document, and searches for input whose response violates the document."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from tests.harness.service import PASSWORD, USER, Service
 
 
 @pytest.mark.slow
-@pytest.mark.newest  # the document and what it promises come from shared code
+@pytest.mark.newest  # all releases share the code of the document
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=str)
 def test_the_document_holds(service: Service, mode: GenerationMode) -> None:
     """There is no 5xx, and no undeclared status, content type or body. Input that violates the schema is rejected."""
@@ -30,8 +30,8 @@ def test_the_document_holds(service: Service, mode: GenerationMode) -> None:
             service.url,
             auth=(USER, PASSWORD),
             timeout=60,
-            # To JSON Schema 7.0 is an integer, to us an amount in minor units is 7; and U+FFFE is fit for
-            # JSON but not for SQS.
+            # JSON Schema accepts 7.0 as an integer, but we reject it as an amount in minor units. And JSON allows
+            # U+FFFE, but SQS does not.
             excluded_checks=[positive_data_acceptance],
         )
         seen.add(response.status_code)

@@ -1,4 +1,4 @@
-"""v08 and later never block: blockbuster finds no blocking call on their event loop."""
+"""blockbuster finds no blocking call on the event loop of v08 and later releases."""
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -39,7 +39,7 @@ def test_nothing_blocks(aws: QueueProcess, queue_url: str, event: bytes, release
 
 
 def test_what_blocks_is_found(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """In v02, blockbuster does find a blocking call, in app/sqs/blocking.py."""
+    """In v02, blockbuster finds the blocking call in app/sqs/blocking.py, so the test above can fail."""
     with Web(environment(aws.endpoint, queue_url, release=Release.V02_BLOCKING), command=COMMAND) as web:
         web.post(event)
         web.wait_for(FOUND)
