@@ -1,4 +1,7 @@
-"""The door over ASGI and the second door give the same answers, queue contents, log lines and metrics."""
+"""Both ways to a webhook's handler, the two doors, give the same responses, messages, log lines and metrics.
+
+One door is ASGI. The second door is the server's callbacks. See `tests.harness.service.READERS`.
+"""
 
 import asyncio
 import base64
@@ -51,7 +54,7 @@ OTHERS = st.lists(
 )
 
 
-# Lines that make a head ambiguous together with the usual ones.
+# Header lines that make a head ambiguous if they are added to the usual lines.
 AMBIGUOUS = st.sampled_from(
     [[]] * 8 + [["Host: another"], [f"Authorization: Basic {RIGHT}"], ["Transfer-Encoding: gzip"]]
 )
@@ -79,10 +82,10 @@ def requests(draw: st.DrawFn, *, ambiguous: bool) -> bytes:
 
 @st.composite
 def connections(draw: st.DrawFn) -> list[bytes]:
-    """One request or two, cut at any bytes, and sometimes without their end.
+    """Draws the segments of one or two requests, cut at any bytes, and sometimes without their end.
 
-    The second request is never ambiguous. Behind a webhook that the second door answers at once, it would get 400, and
-    over ASGI the connection would be closed after the first response.
+    The second request is never ambiguous, because the doors would differ: after a webhook that is answered at once, the
+    second door would respond 400, and over ASGI, the connection would be closed after the first response.
     """
     sent = draw(requests(ambiguous=True)) + draw(st.one_of(st.just(b""), requests(ambiguous=False)))
     cuts = sorted(draw(st.lists(st.integers(0, len(sent)), max_size=4)))
@@ -114,6 +117,6 @@ def sides(runner: asyncio.Runner) -> Iterator[tuple[Side, Side]]:
 def test_both_doors_do_the_same(
     runner: asyncio.Runner, sides: tuple[Side, Side], segments: list[bytes], end: str
 ) -> None:
-    """Any heads, bodies, segments, pipelining and aborts give the same bytes, messages, log lines and counts."""
+    """With any heads, bodies, segments, pipelining and aborts, both give the same bytes, messages, log and counts."""
     over_asgi, second = (runner.run(one.handle(segments, end)) for one in sides)
     assert second == over_asgi

@@ -1,4 +1,4 @@
-"""docs/questions/use_a_release.md: a release in one's own application, and this service by `uvicorn --factory`."""
+"""Tests docs/questions/use_a_release.md: a release in the reader's own application, and `uvicorn --factory`."""
 
 import os
 import re
@@ -116,7 +116,7 @@ def test_an_own_application(
 
 
 def test_an_own_application_with_refusals(aws: QueueProcess, queue_url: str, tmp_path: Path) -> None:
-    """With the lines that have a plus, a body that is no event gets 422, as a problem."""
+    """With the page's lines that begin with a plus, a body that is not an event gets 422, as a problem."""
     write(tmp_path, Release.V07_SYNC_HANDLER, without="-")
     with followed(SERVE, reader(aws, queue_url), tmp_path) as url:
         answer = post(url, b"{}")

@@ -1,4 +1,4 @@
-"""v01 to v10 on uvicorn as people install it: the bounds that only this project's server has."""
+"""Bounds that only this project's server has, in contrast to uvicorn, on which v01 to v10 run."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ def target(request: pytest.FixtureRequest) -> Iterator[Target]:
 
 @pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: bound.attack.__name__)
 def test_each_bound(target: Target, bound: Bound) -> None:
-    """The table of bounds in docs/history.md has what happens on both servers."""
+    """The table of bounds in docs/history.md has the right outcome of each attack on both servers."""
     assert bound.attack(target) == (bound.ours if target.ours else bound.uvicorn)
 
 

@@ -1,4 +1,4 @@
-"""The two doors side by side in one process: the same bytes to each, and what becomes of them."""
+"""Sends the same bytes to both doors, ASGI and callbacks (see READERS), in one process, and compares the effects."""
 
 import asyncio
 import re
@@ -30,7 +30,7 @@ from app.web.service import Service
 from tests.harness.service import ASGI, CALLBACKS, PASSWORD, READERS, USER
 
 MAX_BODY = 20_000
-REFUSED = "refused by SQS"  # a message with this text
+REFUSED = "refused by SQS"  # the pretended SQS rejects a message with this text
 SETTINGS = {
     "basic_auth_username": USER,
     "basic_auth_password": PASSWORD,
@@ -38,7 +38,7 @@ SETTINGS = {
     "max_body_bytes": MAX_BODY,
     "log_format": "text",
 }
-# Fields that differ between two equal webhooks, whatever the door is: the duration, and the id of a new span.
+# Log fields that differ between two equal webhooks even with the same door: the duration, and the id of a new span.
 _OWN = ("duration_ms", "span_id")
 
 
@@ -53,7 +53,7 @@ class PretendedQueue:
         self.working.set()
 
     async def warm(self) -> None:
-        """Nothing to open."""
+        """Does nothing, because there is no connection to open."""
 
     async def send_batch(
         self, messages: Sequence[Message], deadline: float, record: CallRecord
@@ -67,7 +67,7 @@ class PretendedQueue:
 
 
 class PretendedTransport:
-    """Stores what the server writes. Ends the connection in the next iteration of the event loop, as asyncio does."""
+    """Stores the bytes that the server writes. Like asyncio, ends a closed connection in the loop's next iteration."""
 
     def __init__(self, protocol: Any) -> None:
         self._protocol = protocol
@@ -105,7 +105,7 @@ def release_of(reader: str) -> Release:
 
 
 class Side:
-    """A release on this project's server: see READERS."""
+    """A release on this project's server, with one door. `reader`: the door, one of READERS."""
 
     def __init__(self, reader: str, queue: PretendedQueue, **settings: object) -> None:
         self.settings = WebSettings.model_validate({**SETTINGS, "release": release_of(reader), **settings})
@@ -123,7 +123,7 @@ class Side:
         self.limits.close()
 
     def open(self, state: dict[str, Any]) -> None:
-        """`state` is what the release's lifespan has yielded."""
+        """Makes the handler. `state`: the value that the release's lifespan has yielded."""
         webhooks = self.service.webhooks
         self.handler = Bridge(self.app, state) if webhooks is None else routed(self.app, webhooks, state)
 
@@ -135,9 +135,9 @@ class Side:
         return protocol, transport
 
     async def handle(self, segments: list[bytes], end: str) -> dict[str, object]:
-        """Returns the effects of `segments` on one connection, which then ends in the way that `end` names.
+        """Sends `segments` on one connection, ends the connection as `end` says, and returns the effects.
 
-        `at once`: without a pause between the segments, otherwise as `after the answer`. `before the answer`: the
+        `end`: `after the answer`; `at once`, the same without pauses between the segments; or `before the answer`, the
         client disconnects while SQS works.
         """
         self.queue.messages.clear()
@@ -195,14 +195,14 @@ def _line(record: Any) -> dict[str, object]:
 
 
 async def idle() -> None:
-    """Returns when every task has had time to end: no step of a webhook waits for anything but the loop."""
+    """Returns when every task has had time to end, because each step of a webhook waits only for the loop."""
     for _ in range(100):
         await asyncio.sleep(0)
 
 
 @asynccontextmanager
 async def side(reader: str = READERS[0], **settings: object) -> AsyncIterator[Side]:
-    """Yields the release of `reader` with a pretended queue and these settings."""
+    """Yields a `Side` with a pretended queue and these settings."""
     queue, module = PretendedQueue(), releases.load(release_of(reader))
 
     @asynccontextmanager
