@@ -149,7 +149,7 @@ def test_off_in_a_local_run_when_disabled(tmp_path: Path) -> None:
 
 
 def test_without_its_package() -> None:
-    """In the production image, APP_DOCS=1 prevents the start. One line names the missing package and what is allowed."""
+    """In the production image, APP_DOCS=1 prevents the start. One line names the missing package and the remedy."""
     hide = "import sys; sys.modules['fastapi_offline'] = None; from app.cli import main; sys.argv[1:] = ['web']; main()"
     settings = {
         "port": 0,
