@@ -59,7 +59,7 @@ def show(part: str) -> None:
 
 
 def version(line: str) -> None:
-    """Prints a line with the version in place of {}, into a file that is not Markdown."""
+    """Prints a line in which the version replaces {}, into a file that is not Markdown."""
     print(line.format(__version__))  # noqa: T201
 
 

@@ -75,7 +75,7 @@ class Judge:
         )
 
     def _unbilled(self) -> Iterator[str]:
-        """Yields the invoices that are not closed or void, including invoices that the stand-in does not have."""
+        """Yields the invoices that should be closed or void but are not, or that the stand-in does not have."""
         ended = {one["id"] for one in self.invoices if one["closes"] or one["stage"] == "void"}
         for name in self.planned.charges:
             wanted = {name, *(self.deeds[name].successors.values() if name in self.deeds else ())}

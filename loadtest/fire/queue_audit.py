@@ -7,7 +7,7 @@ from loadtest.record.shapes import Audit
 
 
 def audit(sent: dict[str, bytes], accepted: Iterable[str], received: Counter[bytes]) -> Audit:
-    """Compares what was sent (digests by event id), what got 200 (event ids) and what was in the queue (digests).
+    """Compares the sent webhooks (digests by event id), the 200s (event ids) and the queue's messages (digests).
 
     `lost`: got 200, but the queue does not have the message as sent. `altered`: messages in the queue with bytes that
     were not sent. `unasked`: a 200 for an id that was not sent, or a second 200 for an id. `late`: messages in the

@@ -1,4 +1,4 @@
-"""The table of deploy/CAPACITY.md: what a rate of webhooks needs, computed from what was measured and published."""
+"""The table of deploy/CAPACITY.md: the needs of a rate of webhooks, computed from measured and published figures."""
 
 import math
 from typing import NamedTuple

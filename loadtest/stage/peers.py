@@ -41,7 +41,7 @@ def do_nothing(**flags: str) -> AttackSubject:
 
 
 def peers(wanted: Callable[[str], bool] = lambda name: True) -> list[AttackSubject]:
-    """Returns the `wanted` ones of the floor and the peers, without peers whose build tools are not installed.
+    """Returns the floor and the peers whose names are `wanted`, without peers whose build tools are not installed.
 
     Raises CalledProcessError if a peer cannot be built.
     """

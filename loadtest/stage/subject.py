@@ -54,7 +54,8 @@ class AttackSubject:
     """A process to attack. `command` serves on the port in the variable `port`, with `flags` and the stack's variables.
 
     `ready`: the path whose 200 means that the subject is ready. `enqueues`: the subject's 200s are audited. `core`: the
-    only core that the subject may use. `folder`: the working directory, from which Python imports the service.
+    only core that the subject may use when it starts. `folder`: the working directory, from which Python imports the
+    service.
     """
 
     name: str

@@ -18,7 +18,7 @@ FOUND = Finding("shop.py", 14, "pay", "GET /pay", Kind.WAITS, 1, 0.4, 0.4, ("sho
 
 
 def test_the_line_that_is_printed_at_once() -> None:
-    """The printed source is that of the named line, with libraries below it, and if only libraries are in the stack."""
+    """The printed source is the named line's, even if the stack has libraries, or nothing but libraries."""
     first, source = blocking(LINE, (LINE, PACKAGE), 0.114).splitlines()
     assert first == f"blocked for 0.11 s so far: {LINE} → …/httpx/_api.py:195 in get"
     assert source == '    """The lines of text about findings."""'

@@ -134,7 +134,7 @@ def test_a_busy_machine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_part_from_another_machine_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A part is marked if another machine than that of most parts has measured it."""
+    """A part is marked if most other parts were measured by another machine."""
     found = index.read()
     entry = found.parts["bench"]
     machine = {**entry.environment.machine, "cpu": "another one"}
