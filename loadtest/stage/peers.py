@@ -18,9 +18,10 @@ FLOOR = "asgi_noop"
 
 
 class _Language(NamedTuple):
-    """Peers in one language. `tool` returns the command that `build` runs, or None if it is missing.
+    """Peers in one language.
 
-    `version` returns the command that prints the toolchain's version.
+    `tool` returns the path of the build tool, or None if it is missing. `build` and `version` get this path. `version`
+    returns the command that prints the toolchain's version. `peers` has the command of each peer, by name.
     """
 
     name: str

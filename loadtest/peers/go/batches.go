@@ -24,9 +24,9 @@ type waiting struct {
 	sent  chan error
 }
 
-// batches sends what waits at the same time by one SendMessageBatch: a free slot takes what is there, without a timer.
-// All peers leave out three parts of app/sqs/group_commit.py: full calls need no slot (up to sixteen calls in all), a
-// refused call is split and sent again, and a message is dropped in the last tenth of its time.
+// batches sends the messages that wait at the same time in one SendMessageBatch. A free slot takes the waiting messages
+// at once, without a timer. All peers leave out three parts of app/sqs/group_commit.py: full calls need no slot (up to
+// sixteen calls), a refused call is split and sent again, and a message is dropped in the last tenth of its time.
 func batches(client *sqs.Client, queueURL string) sender {
 	queue := make(chan waiting, 10_000)
 	go dispatch(client, queueURL, queue)
@@ -66,8 +66,9 @@ func dispatch(client *sqs.Client, queueURL string, queue <-chan waiting) {
 	}
 }
 
-// take waits for a message, and adds those that wait behind it, as far as they fit. It also returns the first message
-// that did not fit, which is next in the next call. It drops the messages whose senders have stopped waiting.
+// take waits for a message, and adds the messages that wait behind it, until a message exceeds the limits of a call.
+// take also returns the message that exceeds maxBytes. The next call begins with this message. take drops the messages
+// whose senders have stopped waiting.
 func take(queue <-chan waiting, next *waiting) ([]waiting, *waiting) {
 	batch, size := make([]waiting, 0, maxEntries), 0
 	for len(batch) < maxEntries {
@@ -95,7 +96,7 @@ func take(queue <-chan waiting, next *waiting) ([]waiting, *waiting) {
 	return batch, nil
 }
 
-// sendBatch calls until the last sender stops waiting. No other call has the ids of its entries.
+// sendBatch tries until the last sender stops waiting. The ids of the entries are unique across all calls.
 func sendBatch(client *sqs.Client, queueURL string, call int, batch []waiting) {
 	entries := make([]types.SendMessageBatchRequestEntry, len(batch))
 	for i := range batch {

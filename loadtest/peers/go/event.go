@@ -9,7 +9,7 @@ import (
 // wanted is the type of the events that are queued. The others are ignored.
 const wanted = "pending_invoice_created"
 
-// As in app/events.py.
+// The patterns are the same as in app/events.py.
 var (
 	eventID    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)
 	eventType  = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
@@ -56,7 +56,7 @@ type lineItem struct {
 // parse returns false if body is not an event. Only an event of the wanted type needs an invoice.
 func parse(body []byte) (*event, bool) {
 	var parsed event
-	// encoding/json replaces invalid UTF-8 in strings.
+	// Checked here, because encoding/json accepts invalid UTF-8 and replaces it.
 	if !utf8.Valid(body) || json.Unmarshal(body, &parsed) != nil || !parsed.complete() {
 		return nil, false
 	}

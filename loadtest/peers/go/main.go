@@ -28,10 +28,10 @@ import (
 const (
 	maxBodyBytes = 245_760
 	sqsTimeout   = 10 * time.Second
-	attempts     = 3 // of the SDK
-	// The service makes little garbage, so collecting it rarely takes only a few MiB of memory.
+	attempts     = 3 // the SDK's default
+	// The service makes little garbage, so rare collections cost only a few MiB of memory.
 	gcPercent = 400
-	// As in the releases. The SDK's default is 10 idle connections; the others would be opened anew for each call.
+	// As many as in the releases. By default, the SDK keeps only 10 idle connections, and closes the others.
 	// https://github.com/aws/aws-sdk-go-v2/blob/v1.47.6/aws/transport/http/client.go#L21
 	connections = 64
 )

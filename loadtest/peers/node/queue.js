@@ -1,4 +1,4 @@
-// Sends messages to SQS: each by a call of its own, or those that wait at the same time by one call (group commit).
+// Sends messages to SQS: each message in a separate call, or all that wait at the same time in one (group commit).
 // `send` resolves once SQS has acknowledged the message. No message is sent after its deadline, in ms since 1970.
 
 import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
@@ -81,7 +81,7 @@ export class GroupCommit {
   }
 
   async #commit (batch) {
-    const call = this.#calls++ // No other call has the ids of its entries.
+    const call = this.#calls++ // makes the ids of the entries unique across all calls
     const entries = batch.map(({ body, attributes }, i) => (
       { Id: `${call}-${i}`, MessageBody: body, MessageAttributes: typed(attributes) }
     ))

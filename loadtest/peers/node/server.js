@@ -18,8 +18,8 @@ import { GroupCommit, OneByOne } from './queue.js'
 const MAX_BODY_BYTES = 245_760
 const BODY_TIMEOUT = 10_000 // ms
 const SQS_TIMEOUT = 10_000 // ms
-const ATTEMPTS = 3 // of the SDK
-const CONNECTIONS = 64 // as in the releases; the SDK's default is 50
+const ATTEMPTS = 3 // the SDK's default
+const CONNECTIONS = 64 // the same number as in the releases; the SDK's default is 50
 
 const env = process.env
 const credentials = Buffer.from(`${env.APP_BASIC_AUTH_USERNAME}:${env.APP_BASIC_AUTH_PASSWORD}`)
@@ -46,7 +46,7 @@ const queue = new Queue(sqs, env.APP_SQS_QUEUE_URL)
 const server = Fastify({
   bodyLimit: MAX_BODY_BYTES,
   requestTimeout: BODY_TIMEOUT,
-  // Node takes the longer one of both time-outs for the body; it checks them every 30 s by default.
+  // For the body, Node uses the longer of headersTimeout and requestTimeout. By default, it checks them every 30 s.
   http: { headersTimeout: BODY_TIMEOUT, connectionsCheckingInterval: 1000 },
   ajv: { customOptions: { coerceTypes: false, removeAdditional: false } }
 })

@@ -36,7 +36,7 @@ WANTED = b"pending_invoice_created"
 
 @pytest.fixture(params=[name for name in peers.NAMES if name != peers.FLOOR])
 def peer(request: pytest.FixtureRequest) -> AttackSubject:
-    """Returns a peer, which is built. Only Go is a requirement of the tests.
+    """Builds and returns a peer. Without Go, the test is skipped, or fails in CI.
 
     The peers in Rust and Node are tested only if they are already built, because Cargo takes minutes to compile AWS's
     SDK.
@@ -74,7 +74,7 @@ def client(peer: AttackSubject, aws: QueueProcess, queue_url: str, tmp_path: Pat
 
 @pytest.mark.slow
 def test_a_peer_queues_what_is_valid(client: httpx.Client, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
-    """Valid events get 200 and are in the queue, byte for byte and with the attributes; others are not.
+    """A valid event gets 200, and is in the queue, byte for byte and with its attributes. An invalid event gets 422.
 
     If many webhooks arrive at once, each gets its own response, and its message is in the queue.
     """
@@ -87,7 +87,7 @@ def test_a_peer_queues_what_is_valid(client: httpx.Client, sqs: "SQSClient", que
     for other in (gone.replace(WANTED, b"other"), (SAMPLES / "customer_changed.json").read_bytes()):
         assert client.post(PATH, content=other).json() == {"status": "ignored", "event_id": json.loads(other)["id"]}
     assert client.post(PATH, content=b" " * 300_000).status_code == 413
-    drained = queues.drain(sqs, queue_url)  # more than one where the SDK has retried
+    drained = queues.drain(sqs, queue_url)  # more than one message if the SDK has retried
     assert {body for body, _ in drained} == {event}
     assert set(drained[0][1]) == {"event_id", "event_type", "api_version", "received_at"}
     bodies = list(fresh_events(event, 200))
@@ -99,7 +99,7 @@ def test_a_peer_queues_what_is_valid(client: httpx.Client, sqs: "SQSClient", que
 
 @pytest.mark.slow
 def test_a_peer_answers_503_if_sqs_names_no_message(peer: AttackSubject, tmp_path: Path, event: bytes) -> None:
-    """A 200 of SQS without a message id acknowledges nothing."""
+    """If SQS responds with 200 but without a message id, the message may be lost, so the peer responds with 503."""
     digest = hashlib.md5(event, usedforsecurity=False).hexdigest()
 
     def unnamed(ids: list[str]) -> bytes:
@@ -151,7 +151,7 @@ def test_go_is_formatted_and_vetted() -> None:
 
 @pytest.mark.slow
 def test_go_passes_its_own_tests() -> None:
-    """go_group_commit sends no late message; go_lean's parser, signature and group commit pass on wrong answers."""
+    """The tests in Go cover late messages of go_group_commit, and the parser, signature and group commit of go_lean."""
     require_go()
     subprocess.run(["go", "test", "./..."], cwd=peers.GO, check=True)
 

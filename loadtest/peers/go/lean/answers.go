@@ -2,8 +2,8 @@ package main
 
 import "strconv"
 
-// acknowledged reads the answer to a call, and returns a bit for each entry that the answer acknowledges with a message
-// id; or it returns what is wrong with the answer. As v09 and later, it does not compare the MD5 of the body.
+// acknowledged reads the answer to a call. It returns a bit for each entry that the answer acknowledges with a message
+// id, or an error text. Like v09 and later releases, it does not compare the MD5 of the body.
 func (s *slot) acknowledged(answer []byte, number int64) (int, string) {
 	found := 0
 	good := valid(answer, func(r *scanner) {

@@ -25,7 +25,7 @@ const (
 type batches struct {
 	queue    chan *waiting
 	taking   sync.Mutex
-	next     *waiting // has not fitted into the last call; guarded by taking
+	next     *waiting // exceeded maxBytes of the last call; guarded by taking
 	calls    atomic.Int64
 	reusable sync.Pool
 }
@@ -84,8 +84,8 @@ func (s *slot) run() {
 	}
 }
 
-// take waits for a message, and adds those that wait behind it, as far as they fit. One slot takes at a time. It drops
-// the messages whose senders have stopped waiting.
+// take waits for a message, and adds the messages that wait behind it, until a message exceeds the limits of a call.
+// Only one slot takes messages at a time. take drops the messages whose senders have stopped waiting.
 func (s *slot) take() {
 	s.taking.Lock()
 	defer s.taking.Unlock()
@@ -115,8 +115,8 @@ func (s *slot) take() {
 	}
 }
 
-// call sends the batch until the last sender stops waiting. Each attempt but the last may take an equal share of
-// sqsTimeout. It returns a bit for each entry that SQS has acknowledged, or what went wrong.
+// call tries to send the batch until the last sender stops waiting. Each attempt except the last may take an equal
+// share of sqsTimeout. call returns a bit for each entry that SQS has acknowledged, or an error text.
 func (s *slot) call() (int, string) {
 	number := s.calls.Add(1)
 	s.body = append(s.body[:0], s.prefix...)

@@ -25,7 +25,8 @@ type call struct {
 	}
 }
 
-// queue starts an SQS that answers each entry with answer, and returns batches on it and the calls that it has got.
+// queue starts a stand-in for SQS that responds to each entry with answer. It returns batches that send to the
+// stand-in, and a function that returns the calls that the stand-in has received.
 func queue(t *testing.T, answer func(id string) string) (*batches, func() []call) {
 	var lock sync.Mutex
 	var calls []call
@@ -91,7 +92,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// A message is not acknowledged by an answer for another message, or without a message id.
+// An answer acknowledges a message only if it has the id of the message's entry, and a message id.
 func TestWrongAnswers(t *testing.T) {
 	for name, answer := range map[string]func(id string) string{
 		"another id":    func(id string) string { return acknowledged(id + "0") },

@@ -10,7 +10,7 @@ const attributeBytes = len("event_id"+"event_type"+"api_version"+"received_at") 
 
 // waiting is one message. It is reused, unless its sender has timed out, because a batch may then still refer to it.
 type waiting struct {
-	entry    []byte // of SendMessageBatch, from behind the Id
+	entry    []byte // the rest of the JSON of a SendMessageBatch entry, after the value of Id
 	deadline time.Time
 	size     int
 	sent     chan bool // whether SQS has acknowledged the message

@@ -28,7 +28,7 @@ func parse(body []byte) (event, bool) {
 
 func (e *event) wanted() bool { return string(e.eventType) == wanted }
 
-// read gives the event's content to content.
+// read reads an event. The function content reads the value of the event's field "content".
 func (e *event) read(s *scanner, content func(*scanner)) {
 	seen := 0
 	s.object(func(key []byte) {

@@ -43,7 +43,7 @@ type Failure = Box<dyn std::error::Error>;
 const MAX_BODY_BYTES: usize = 245_760;
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 const SQS_TIMEOUT: Duration = Duration::from_secs(10);
-const ATTEMPTS: u32 = 3; // of the SDK
+const ATTEMPTS: u32 = 3; // the SDK's default
 
 struct Service {
     username: String,
@@ -96,7 +96,7 @@ async fn receive(
         ("received_at", now.to_string()),
     ];
     let message = Message { body, attributes };
-    // In a task of its own, because a client that disconnects must not cancel the call.
+    // A separate task, because a client that disconnects must not cancel the call.
     let sent = tokio::spawn(async move { timeout(SQS_TIMEOUT, service.queue.send(message)).await }).await;
     if matches!(sent, Ok(Ok(true))) {
         Ok(Json(Answer { status: "queued", event_id: id }))

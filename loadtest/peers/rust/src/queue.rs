@@ -73,8 +73,8 @@ impl Queue {
     }
 }
 
-/// A free slot takes what waits, at once and without a timer. `next` is the first message that did not fit. Messages
-/// whose callers have stopped waiting are dropped.
+/// A free slot takes the waiting messages at once, without a timer. A message that exceeds `MAX_BYTES` becomes `next`,
+/// the first message of the next call. Messages whose callers have stopped waiting are dropped.
 async fn commit(client: Client, url: String, mut queue: mpsc::Receiver<Waiting>) {
     let slots = Arc::new(Semaphore::new(SLOTS));
     let mut next = None;
@@ -112,7 +112,7 @@ async fn commit(client: Client, url: String, mut queue: mpsc::Receiver<Waiting>)
     }
 }
 
-/// No other call has the ids of its entries, which begin with the number of the call.
+/// The ids of the entries begin with the number of the call, so they are unique across all calls.
 async fn send_batch(client: Client, url: String, number: u64, batch: Vec<Waiting>) {
     let prefix = format!("{number}-");
     let (messages, mut callers): (Vec<_>, Vec<_>) =
