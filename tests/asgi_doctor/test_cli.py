@@ -51,7 +51,7 @@ SHOP = """
         time.sleep(1000)
 """
 
-# In place of AnyIO's module, whose import takes long on a slow machine.
+# Replaces AnyIO's module. Its import blocks for a second, as AnyIO's import may do on a slow machine.
 SLOW_LIBRARY = """
 import time, types
 
@@ -179,7 +179,7 @@ def test_an_encoding_without_arrows(shop: Path, encoding: str, times: str, lette
 
 
 def test_the_doctor_does_not_report_itself(tmp_path: Path) -> None:
-    """To find AnyIO's threads, the doctor imports a part of AnyIO on the loop."""
+    """The doctor imports a part of AnyIO on the loop, to find AnyIO's threads. A slow import is not a finding."""
     pretended = tmp_path / "site-packages" / "anyio"
     pretended.mkdir(parents=True)
     (pretended / "__init__.py").touch()

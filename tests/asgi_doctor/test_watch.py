@@ -98,7 +98,7 @@ async def _serve(app: Any, paths: list[str]) -> None:
 
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
 def test_the_doctor_does_not_report_itself(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To find AnyIO's threads, the doctor may import AnyIO's backend on the loop."""
+    """The doctor may import AnyIO's backend on the loop, to find AnyIO's threads. A slow import is not a finding."""
 
     async def discover(_: Pools) -> None:
         time.sleep(BLOCK)  # noqa: ASYNC251  # in place of the import

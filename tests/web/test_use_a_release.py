@@ -79,9 +79,10 @@ def followed(command: str, variables: Mapping[str, str], folder: Path) -> Iterat
 
 
 def write(folder: Path, release: Release, without: str, lifespan: bool = False) -> None:
-    """Copies what the page copies, and writes its application without the lines that begin with `without`.
+    """Copies the files that the page names into `folder`, and writes the application of the page to mine.py.
 
-    `lifespan`: the application has a lifespan of its own, and enters the release's there, as on the page.
+    `without`: "+" writes the application as it was before the page's diff, "-" as it is afterwards. `lifespan`: the
+    application also has its own lifespan, which enters the release's lifespan, as on the page.
     """
     command = COPY.replace(Release.V07_SYNC_HANDLER, release)
     subprocess.run(command, shell=True, check=True, cwd=folder, env={**os.environ, "CLONE": str(ROOT)})  # noqa: S602  # as a reader does
