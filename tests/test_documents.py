@@ -227,7 +227,8 @@ GENERATED = {
         'instructions("v10", "v09")',
         'score("v10")',
         'diff("v09")',
-        'functions("app.sqs.group_commit", "GroupCommit.submit", "GroupCommit._begin_calls", "GroupCommit._free_slot")',
+        'functions("app.sqs.group_commit", "GroupCommit.submit", "GroupCommit._may_call", "GroupCommit._begin_calls",'
+        ' "GroupCommit._free_slot")',
         'score("v09")',
         *(f'{part}("{release.value[:3]}")' for release in list(Release)[7:1:-1] for part in ("diff", "score")),
         'code("v02")',
