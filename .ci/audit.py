@@ -30,7 +30,7 @@ OF_THE_SERVICE = ("requests.exceptions.", "ConnectionError", "ServiceError")
 
 
 class ServiceUnavailableError(Exception):
-    """The service does not respond, or its response has no advisories. `str()` is the reason, in one line."""
+    """The advisory service does not respond, or it fails. `str()` is the reason, in one line."""
 
 
 def look_up(locks: list[str], url: str | None) -> list[dict[str, Any]]:

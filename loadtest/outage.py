@@ -35,7 +35,7 @@ RATE, SECONDS = 500, 60
 # reasons: the time of vegeta's first request is known only to about 0.5 s, and after the outage, the service still
 # backs off and opens new connections.
 CLOSE_S = 3.0
-# The pipe to vegeta stores fewer webhooks than this number, so vegeta has begun when this number has been written.
+# The buffer of the pipe to vegeta has room for fewer webhooks. So if more are written, vegeta has begun to read.
 _IN_PIPE = 10
 
 

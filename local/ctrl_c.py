@@ -36,9 +36,10 @@ def _ignore(number: int, frame: FrameType | None) -> None:
 def run(main: Coroutine[Any, Any, T]) -> T:
     """Runs `main` like `asyncio.run`. The first Ctrl-C cancels `main`. Until `main` ends, later Ctrl-Cs have no effect.
 
-    At the second Ctrl-C, `asyncio.run` raises KeyboardInterrupt inside the callback that happens to run. If this
-    callback belongs to a TaskGroup, the group waits forever for a task that has ended. Raises KeyboardInterrupt after
-    Ctrl-C. After `end_like_ctrl_c`, SIGTERM and SIGHUP have the same effect as Ctrl-C.
+    `asyncio.run` alone would raise KeyboardInterrupt at the second Ctrl-C, inside the callback that happens to run. If
+    this callback belonged to a TaskGroup, the group would wait forever.
+
+    Raises KeyboardInterrupt after Ctrl-C. After `end_like_ctrl_c`, SIGTERM and SIGHUP have the same effect as Ctrl-C.
     """
     interrupted = asyncio.Event()
     also = (signal.SIGTERM, signal.SIGHUP)

@@ -16,7 +16,7 @@ from app.settings import load_worker_settings
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 
-LAST = 10**10  # a unix time after all usage, because keys have ten digits
+LAST = 10**10  # later than any usage: keys have ten digits, and this number eleven
 
 
 @click.command()

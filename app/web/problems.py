@@ -125,7 +125,7 @@ async def _unexpected(request: Request, error: Exception) -> ProblemResponse:
     return unexpected()
 
 
-# FastAPI's handlers of the errors that concern no webhook.
+# Our handlers, which FastAPI calls on errors outside webhooks.
 HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {
     HTTPException: _http_error,
     Exception: _unexpected,

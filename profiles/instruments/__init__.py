@@ -20,7 +20,7 @@ PROFILE = "INSTRUMENT_PROFILE"
 TIMELINE = "INSTRUMENT_TIMELINE"
 # CPU time in ms that a BaseHTTPMiddleware spends on each request, besides its own.
 OVERHEAD_MS = "INSTRUMENT_OVERHEAD_MS"
-# 1: this project's server serves the release over its bridge to ASGI, even if uvicorn serves it in production.
+# 1: app/server serves the release (through app/server/bridge.py), even if production uses uvicorn.
 OUR_SERVER = "INSTRUMENT_OUR_SERVER"
 # 1: the session of boto3 is new after the start, so that the first requests read botocore's data files.
 COLD_CLIENTS = "INSTRUMENT_COLD_CLIENTS"

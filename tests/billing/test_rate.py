@@ -77,7 +77,7 @@ def test_processes_share_the_slots(stage: Stage) -> None:
 
 
 def test_more_than_nine_tenths_of_the_limit_can_be_used() -> None:
-    """The calls never exceed the limit, whatever part of SLACK a call is late."""
+    """At least 90 % of the limit can be used. Calls that are up to SLACK seconds late stay within the limit."""
     for limit in (1, 2, 150, 1000, 3500):
         interval = SharedRateLimit(None, limit).interval  # type: ignore[arg-type]  # no call is made
         assert 0.9 * limit < WINDOW / interval < limit

@@ -131,7 +131,7 @@ def test_what_is_accepted(accepted: dict[str, str], reported: bool) -> None:
 
 
 def test_every_package_is_looked_up(service: Service, tmp_path: Path) -> None:
-    """Without arguments, the look-up has each package of the locks that this machine would install."""
+    """Without arguments, the script looks up all locked packages that apply to this machine."""
     command = [sys.executable, str(SCRIPT), "--url", f"http://127.0.0.1:{service.server_port}/"]
     environment = {"NO_PROXY": "*", "HOME": str(tmp_path)}
     subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)

@@ -27,7 +27,7 @@ _IN_THE_RECORD_ONLY = (
 
 
 def table(rows: list[Row]) -> str:
-    """Returns a Markdown table. Checks that do not hold are shown in full, after the summary."""
+    """Returns a Markdown table. The last cell of a row has the failed checks in full."""
     lines = ["| section | checks | seen (of several runs: the worst) | holds |", "|---|---:|---|---|"]
     for test in _unique(_test(row) for row in rows):
         of_it = [row for row in rows if _test(row) == test]

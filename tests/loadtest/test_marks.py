@@ -94,7 +94,7 @@ def test_a_single_attack_has_no_interval() -> None:
 
 
 def test_a_caption_has_openssl_if_the_result_has_it() -> None:
-    """A caption names OpenSSL only if the result does, which is so since commit 555ed653."""
+    """A caption names OpenSSL only if the result does. Results before commit 555ed653 do not."""
     where = documents.newest("bench")[0].environment
     machine = {name: value for name, value in where.machine.items() if name != "openssl"}
     assert "OpenSSL" not in captions.where(where.model_copy(update={"machine": machine}))

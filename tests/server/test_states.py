@@ -25,7 +25,7 @@ def test_only_an_owed_answer_has_no_deadline() -> None:
 
 
 def test_only_states_that_wait_for_bytes_read() -> None:
-    """What the server owes or is owed comes first: no byte of a further request is parsed meanwhile."""
+    """The server parses no further request before an answer is sent, and read by the client."""
     assert not {State.WORK, State.STALLED, State.UNREAD, State.CLOSING} & READING
     assert {
         state for (state, event) in TABLE if event in (Event.HEAD_BEGINS, Event.HEAD_ENDS, Event.BODY_ENDS)

@@ -87,7 +87,7 @@ def _dead_letter(run: Run) -> object:
 def _command(start: Callable[[Run], None]) -> Callable[[Run, Any], None]:
     def do(run: Run, _: object) -> None:
         start(run)
-        run.world.current = run.world.processes[-1]  # the command's first call follows without a preemption
+        run.world.current = run.world.processes[-1]  # so that the switch to the command counts as no preemption
 
     return do
 

@@ -20,7 +20,7 @@ from tests.worker.conftest import Pair, make_pair, with_billing
 
 
 class Whole(NamedTuple):
-    """Starts both processes on one pair of queues."""
+    """Both running processes, on one pair of queues."""
 
     pair: Pair
     stage: Stage

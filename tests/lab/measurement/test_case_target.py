@@ -1,4 +1,4 @@
-"""A fixed target: what vegeta sends."""
+"""A target file for vegeta: which requests it sends, and how many at once."""
 
 import threading
 from collections.abc import Iterator

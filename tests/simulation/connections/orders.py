@@ -19,7 +19,7 @@ class Step(NamedTuple):
 
 
 class Order(NamedTuple):
-    """Requests by their names, and the steps in which they arrive."""
+    """The names of the requests, and the steps: segments that arrive, and events."""
 
     requests: tuple[str, ...]
     steps: tuple[Step, ...]

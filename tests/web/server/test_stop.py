@@ -186,7 +186,7 @@ def test_the_filter_drops_syns_alone() -> None:
 def test_other_signals_are_no_second_one(
     stand_in: SqsStandIn, event: bytes, other: signal.Signals, served: Release
 ) -> None:
-    """A signal because a terminal closes or changes its size does not shorten the drain."""
+    """SIGHUP and SIGWINCH during the drain do not shorten it."""
     with Service(stand_in.endpoint, stand_in.queue_url, release=served, drain_delay=300) as service:
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("Draining")
