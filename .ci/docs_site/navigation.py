@@ -1,4 +1,4 @@
-"""The site's table of contents: the sections of docs/README.md, each with its pages in the order of that file's links."""
+"""The site's table of contents: the sections of docs/README.md, each with its pages, in the order of its links."""
 
 import posixpath
 import re

@@ -95,7 +95,7 @@ class Money:
                 raise Violation(f"the usage {name} is not charged, and no event of its invoice has a verdict")
 
     def _require_on_invoice(self, usage: Usage, closed_as: str, lines: list[Line]) -> None:
-        """Raises Violation if billed usage is missing from its invoice, or if its void invoice has a valid successor."""
+        """Raises Violation if billed usage is missing from its invoice, or its void invoice has a valid successor."""
         numbered = {one.number or one.id: one for one in self._world.site.site.invoices.values()}
         if not numbered[closed_as].is_void:
             if not lines:
