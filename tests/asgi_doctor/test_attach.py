@@ -128,7 +128,7 @@ def test_the_command(tmp_path: Path) -> None:
             attached.send_signal(signal.SIGINT)
             summary, errors = attached.communicate(timeout=PATIENCE)
     assert (attached.returncode, errors) == (1, "error: --check: there are new findings, so the exit code is 1\n")
-    assert f"process {process.pid}; 1 finding (limit 100 ms)" in summary
+    assert f"process {process.pid}; 1 finding (limit 0.1 s)" in summary
     [found] = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))["findings"]
     assert (found["function"], found["kind"]) == ("answer", "waits")
 

@@ -75,5 +75,6 @@ def test_a_lost_answer(stand_in: StandIn, sqs: "SQSClient", queue_url: str) -> N
 
 def test_an_unknown_fault(stand_in: StandIn) -> None:
     """The stand-in rejects an unknown fault, so that a misspelt fault fails its test."""
-    with pytest.raises(HTTPError, match="400"):
+    with pytest.raises(HTTPError, match="400") as refused:
         stand_in.faults(loose=1)
+    refused.value.close()
