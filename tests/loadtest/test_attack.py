@@ -191,6 +191,6 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, sig: signal.Signals) -> No
         assert {"vegeta", "toxiproxy-server"} <= set(names(children))
         running.send_signal(sig)
         _, errors = running.communicate(timeout=60)
-    assert running.returncode == 130
+    assert running.returncode == 130, errors
     assert "interrupted" in errors
     assert alive(children) == []
