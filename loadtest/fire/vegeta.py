@@ -65,8 +65,8 @@ def attack(load: Load, name: str, targets: Targets, results: Path, tick: Callabl
     arguments = command(load, name, results, targets.options)
     with subprocess.Popen(arguments, stdin=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdin is not None
+        feeder = targets.feed(process.stdin)
         try:
-            feeder = targets.feed(process.stdin)
             while True:
                 try:
                     code = process.wait(0.1)
@@ -78,7 +78,8 @@ def attack(load: Load, name: str, targets: Targets, results: Path, tick: Callabl
         except BaseException:
             process.kill()
             raise
-        feeder.join()
+        finally:
+            feeder.join()  # closes the pipe. Otherwise `with` would, and its BrokenPipeError would replace Ctrl-C's error
     if code:
         raise subprocess.CalledProcessError(code, process.args)
 
