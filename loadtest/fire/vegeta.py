@@ -79,7 +79,7 @@ def attack(load: Load, name: str, targets: Targets, results: Path, tick: Callabl
             process.kill()
             raise
         finally:
-            # It closes the pipe. Otherwise, the `with` block would, and its BrokenPipeError would replace Ctrl-C's error.
+            # It closes the pipe. Otherwise, `with` would, and its BrokenPipeError would replace KeyboardInterrupt.
             feeder.join()
     if code:
         raise subprocess.CalledProcessError(code, process.args)
