@@ -20,6 +20,8 @@ from tests.simulation.mutants import CONNECTION, PATH
 FOLDER = Path(__file__).parents[2] / "docs" / "simulation"
 NAMES = ("schedules", "mutants", "webhooks", "connections")
 SURVIVES = "**survives**"
+# In place of a commit that is not in the history any more: nobody could check it out.
+EARLIER = "an earlier commit"
 Row = dict[str, str]
 
 
@@ -86,7 +88,8 @@ def _number(figure: str) -> int:
 
 
 def _commits(found: list[Row]) -> str:
-    return ", ".join(f"`{name}`" for name in dict.fromkeys(row["commit"] for row in found))
+    names = dict.fromkeys(row["commit"] for row in found)
+    return ", ".join(name if name == EARLIER else f"`{name}`" for name in names)
 
 
 def main() -> None:
