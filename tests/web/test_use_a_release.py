@@ -19,7 +19,7 @@ from local.ports import free_port
 from local.readiness import wait_until_ready
 from local.seeding import seed
 from tests.harness import queues
-from tests.harness.inline import open_inline
+from tests.harness.inline import Inline
 from tests.harness.service import NO_CAS, PASSWORD, START_SECONDS, USER, environment
 
 if TYPE_CHECKING:
@@ -135,13 +135,12 @@ def test_an_own_application_with_a_lifespan(
     assert (answer.status_code, mine.status_code, mine.json()) == (200, 200, "here")
 
 
-def test_an_own_application_with_v01(aws: QueueProcess, event: bytes, tmp_path: Path) -> None:
+def test_an_own_application_with_v01(aws: QueueProcess, inline: Inline, event: bytes, tmp_path: Path) -> None:
     """v01 needs the three variables that the page names, and no queue."""
     write(tmp_path, Release.V01_INLINE, without="+")
-    with open_inline(aws.endpoint) as inline:
-        seed(inline.run, [event])
-        with followed(SERVE, reader(aws, None, **inline.settings()), tmp_path) as url:
-            answer = post(url, event)
+    seed(inline.run, [event])
+    with followed(SERVE, reader(aws, None, **inline.settings()), tmp_path) as url:
+        answer = post(url, event)
     assert (answer.status_code, answer.json()["status"]) == (200, "processed")
 
 
