@@ -44,7 +44,7 @@ def capacity() -> str:
     number = repeats(bench).partition(" interleaved")[0]
     return (
         f"{shown}\n\nOn a quarter of a core, `{first}` enqueued {rates[first]} webhooks a second,"
-        f" `{ENOUGH}` {rates[ENOUGH]}, `{last}` {rates[last]}. Peers in Go of the last two, without logs, need"
+        f" `{ENOUGH}` {rates[ENOUGH]}, `{last}` {rates[last]}. Peers in Go of the last two, without logs, needed"
         f" {_share(bench, 'go_group_commit', ENOUGH)} and {_share(bench, 'go_lean', last)} of their CPU."
         f" {conditions(bench)}; medians of {number} repeats. [All results](loadtest/RESULTS.md)."
     )
