@@ -1,9 +1,9 @@
 """Measures the parts that documents quote, except parts that are already measured.
 
 A part is a command. Its result is in loadtest/results/<date>-<commit>. The commit is the last one that changed code, so
-you may commit results and pictures at any time, and call `publish` again after an interruption. A part that is DOUBTFUL
-is measured up to three times. A part of --only is always measured. With --quick, each part is a short trial run, which
-no document uses; parts that draw pictures have no trial run.
+you may commit results, pictures and tests at any time, and call `publish` again after an interruption. A part that is
+DOUBTFUL is measured up to three times. A part of --only is always measured. With --quick, each part is a short trial
+run, which no document uses; parts that draw pictures have no trial run.
 """
 
 import re

@@ -13,9 +13,10 @@ from pathlib import Path
 from loadtest.record.comparison import Environment
 from loadtest.record.folders import ROOT
 
-# Results and documents do not count as code. Of profiles/, only the pictures are excluded, because it also has code.
+# Results, documents and tests do not count: no figure changes with them. Of profiles/, only the pictures are excluded,
+# because it also has code.
 _PICTURES = tuple(f"profiles/*.{kind}" for kind in ("png", "svg", "txt", "webp"))
-_RESULTS = ("loadtest/results", "tests/cluster/record.json", "docs/simulation", "*.md", *_PICTURES)
+_NOT_CODE = ("loadtest/results", "tests", ".ci", "docs/simulation", "*.md", *_PICTURES)
 
 
 def environment(*tools: str) -> Environment:
@@ -45,11 +46,11 @@ def _python() -> str:
 
 
 def commit() -> str:
-    """Returns the short hash of the last commit that changed code. Commits of results and documents do not change it.
+    """Returns the short hash of the last commit that changed code. Results, documents and tests do not count.
 
     The hash ends in -dirty if code has uncommitted changes. Without git, returns LOADTEST_COMMIT or `unknown`.
     """
-    code = ("--", ".", *(f":!{file}" for file in _RESULTS))
+    code = ("--", ".", *(f":!{file}" for file in _NOT_CODE))
     try:
         short = _git("log", "-1", "--format=%h", "--abbrev=7", *code).strip()
         changed = _git("status", "--porcelain", *code)

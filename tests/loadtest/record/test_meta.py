@@ -13,9 +13,10 @@ _AUTHOR = ("-c", "user.name=a test", "-c", "user.email=test@example.com")
 def test_results_and_pictures_leave_a_commit_clean_and_code_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """New pictures and results do not change the recorded commit, but changed code does."""
+    """New pictures, documents and tests do not change the recorded commit, but changed code does."""
     (tmp_path / "profiles").mkdir()
-    for name in ("profiles/a.png", "profiles/draw.py", "README.md"):
+    (tmp_path / "tests").mkdir()
+    for name in ("profiles/a.png", "profiles/draw.py", "tests/test_a.py", "README.md"):
         (tmp_path / name).write_text("before", encoding="utf-8")
     for arguments in (("init", "--quiet"), ("add", "."), (*_AUTHOR, "commit", "--quiet", "--message", "one")):
         subprocess.run(["git", "-C", str(tmp_path), *arguments], check=True)
@@ -23,6 +24,7 @@ def test_results_and_pictures_leave_a_commit_clean_and_code_does_not(
     clean = meta.commit()
     (tmp_path / "profiles/a.png").write_text("after", encoding="utf-8")
     (tmp_path / "README.md").write_text("after", encoding="utf-8")
+    (tmp_path / "tests/test_a.py").write_text("after", encoding="utf-8")
     assert meta.commit() == clean
     subprocess.run(["git", "-C", str(tmp_path), *_AUTHOR, "commit", "--quiet", "--all", "--message", "two"], check=True)
     assert meta.commit() == clean  # the last commit that changed code
