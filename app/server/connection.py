@@ -16,6 +16,7 @@ _TOO_SLOW = "The head of the request was not complete in time."
 # These names save time, because each access to a member of an enumeration is slow.
 NEW, IDLE, HEAD, BODY, REST, WORK, STALLED, UNREAD, CLOSING = State
 HEAD_BEGINS, HEAD_ENDS, BODY_ENDS, ANSWERED, LAST, FULL, DRAINED, ENDS = Event
+_BETWEEN_REQUESTS = (NEW, IDLE, UNREAD)
 
 
 class Connection(asyncio.Protocol):
@@ -120,7 +121,7 @@ class Connection(asyncio.Protocol):
     def shutdown(self) -> None:
         """Closes the connection, but first answers a request that is in flight or arriving."""
         self._stopping = True
-        waiting = self.state in (NEW, IDLE, UNREAD)
+        waiting = self.state in _BETWEEN_REQUESTS
         if waiting and not self._held and not has_unread(self):
             self._end()
 
@@ -156,7 +157,7 @@ class Connection(asyncio.Protocol):
             self._hold(data)
         if self.state is BODY and self._exchange is not None:
             self._exchange.proceed()
-        elif self._stopping and (self.state is NEW or self.state is IDLE):
+        elif self._stopping and self.state in _BETWEEN_REQUESTS and not self._held:
             self._end()
 
     def _read_head(self, data: bytes) -> bytes:
@@ -219,7 +220,9 @@ class Connection(asyncio.Protocol):
     def _over(self, event: Event) -> None:
         """Begins to wait for the next request, or closes the connection."""
         request = self._request
-        last = request is None or not request.keep_alive or self._stopping or (self._half_closed and not self._held)
+        # Behind a body that was answered early (BODY_ENDS), the next request may follow in the bytes of the same read.
+        stops = self._stopping and event is not BODY_ENDS
+        last = request is None or not request.keep_alive or ((stops or self._half_closed) and not self._held)
         self.state = TABLE[self.state, LAST if last else event]
         if self._limits.received.large:
             self._limits.received.reserve(self, len(self._held))  # the head is no longer kept

@@ -125,8 +125,15 @@ STATE_MUTANTS = (
     Mutant(
         "a stop drops a request that is arriving",
         "server/connection.py",
-        "waiting = self.state in (NEW, IDLE, UNREAD)",
-        "waiting = self.state in (NEW, IDLE, UNREAD, HEAD)",
+        "waiting = self.state in _BETWEEN_REQUESTS",
+        "waiting = self.state in (*_BETWEEN_REQUESTS, HEAD)",
+        CONNECTION,
+    ),
+    Mutant(
+        "a stop drops the request behind a body that was answered early",
+        "server/connection.py",
+        "stops = self._stopping and event is not BODY_ENDS",
+        "stops = self._stopping",
         CONNECTION,
     ),
     Mutant(

@@ -27,9 +27,10 @@ _LATE = (Event.STOPS_READING, Event.READS_AGAIN, Event.STOPS)
 _TWO: list[tuple[str, ...]] = list(product(REQUESTS, TYPICAL))
 _TWO_TYPICAL: list[tuple[str, ...]] = list(product(TYPICAL, TYPICAL))
 
-# Two requests. The first request has no body, waits for SQS, closes the connection, or ends with trailers.
+# Two requests. The first request has no body, waits for SQS, closes the connection, ends with trailers, or is answered
+# before its body.
 _BEHIND: list[tuple[str, ...]] = [
-    (name, "probe") for name in ("probe", "webhook", "last webhook", "webhook with trailers")
+    (name, "probe") for name in ("probe", "webhook", "last webhook", "webhook with trailers", "other path")
 ]
 
 QUICK = (

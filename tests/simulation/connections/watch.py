@@ -66,6 +66,7 @@ class Watch:
         self._answered_at = 0.0
         self._begun_at: dict[int, float] = {}  # for each request, when its first byte has arrived
         self._idle_since: float | None = None
+        self._answered_before_stop: int | None = None
         self._closed = False
 
     def look(self) -> Seen:
@@ -74,6 +75,8 @@ class Watch:
         if server.errors:
             raise Violation(f"logged: {server.errors[0]}")
         self._reread()
+        if Event.STOPS in self.happened and self._answered_before_stop is None:
+            self._answered_before_stop = len(self.answers)
         for number, placed in enumerate(self.layout.placed):
             if client.received > placed.begin:
                 self._begun_at.setdefault(number, server.now)
@@ -210,7 +213,8 @@ class Watch:
         announced = bool(answers) and answers[-1].closes
         if not announced and self._begun() > len(answers):
             raise Violation("the server closes the connection although a request is arriving")
-        if answers and not announced and not client.refuses and Event.STOPS not in self.happened:
+        before_stop = self._answered_before_stop is not None and len(answers) <= self._answered_before_stop
+        if answers and not announced and not client.refuses and not before_stop:
             raise Violation("the server closes the connection without `Connection: close`")
         answered = self._answered
         if answered and client.received < answered.end and answers[-1].status not in _NEED_NOT_LINGER:

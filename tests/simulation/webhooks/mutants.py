@@ -126,8 +126,8 @@ PATH_MUTANTS = (
     Mutant(
         "a stop closes connections whose webhooks have no answer",
         "server/connection.py",
-        "waiting = self.state in (NEW, IDLE, UNREAD)",
-        "waiting = self.state in (NEW, IDLE, UNREAD, WORK)",
+        "waiting = self.state in _BETWEEN_REQUESTS",
+        "waiting = self.state in (*_BETWEEN_REQUESTS, WORK)",
         PATH,
     ),
     *CONNECTION_MUTANTS,

@@ -124,6 +124,22 @@ async def test_a_404_before_its_body_during_a_stop(connected: Connected, whole: 
 
 
 @pytest.mark.anyio
+async def test_a_request_behind_an_answered_body_during_a_stop(connected: Connected) -> None:
+    """The 404 before the stop announced no close, so the server must answer the request behind the rest of the body."""
+    _, protocol, transport = connected
+    protocol.data_received(b"POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+    await idle()
+    assert b"connection: close" not in transport.written.lower()
+    protocol.shutdown()
+    protocol.data_received(b"x" * 9 + PROBE[:20])
+    assert not transport.closed
+    protocol.data_received(PROBE[20:])
+    await idle()
+    assert (b" 200 " in transport.written, b"connection: close" in transport.written.lower()) == (True, True)
+    assert transport.closed
+
+
+@pytest.mark.anyio
 async def test_a_request_of_a_sender_that_does_not_read(connected: Connected) -> None:
     """A further request does not remove the deadline until which the sender must read the earlier responses."""
     served, protocol, transport = connected
