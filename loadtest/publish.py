@@ -117,7 +117,7 @@ def _measure(part: Part, left: list[Part], quick: bool) -> list[str]:
         code, entry = _run(part, quick)
         if code != 0 or entry is None:
             return [f"{part.name}: {part.typed} failed with exit code {code}"]
-        click.echo(f"{part.name}: {entry.seconds:,.0f} s; git add {_paths(part, entry)}")
+        click.echo(f"{part.name}: {entry.seconds:,.0f} s{'' if quick else f'; git add {_paths(part, entry)}'}")
         if quick or not (doubts := entry.doubts):
             return []
     return [f"{part.name}: {DOUBTFUL} after {ATTEMPTS} attempts: {doubts[0]}"]

@@ -13,10 +13,9 @@ from pathlib import Path
 from loadtest.record.comparison import Environment
 from loadtest.record.folders import ROOT
 
-# Results, documents and tests do not count: no figure changes with them. Of profiles/, only the pictures are excluded,
-# because it also has code.
+# Results and documents do not count as code. Of profiles/, only the pictures are excluded, because it also has code.
 _PICTURES = tuple(f"profiles/*.{kind}" for kind in ("png", "svg", "txt", "webp"))
-_NOT_CODE = ("loadtest/results", "tests", ".ci", "docs/simulation", "*.md", *_PICTURES)
+_RESULTS = ("loadtest/results", "tests/cluster/record.json", "docs/simulation", "*.md", *_PICTURES)
 
 
 def environment(*tools: str) -> Environment:
@@ -45,12 +44,14 @@ def _python() -> str:
     return platform.python_version() + ("" if optimised else " (built without optimisations)")
 
 
-def commit() -> str:
-    """Returns the short hash of the last commit that changed code. Results, documents and tests do not count.
+def commit(*, of_tests: bool = False) -> str:
+    """Returns the short hash of the last commit that changed code. Results and documents do not count.
 
+    Tests do not count either, because no figure depends on them, unless `of_tests` is true: for a result of tests.
     The hash ends in -dirty if code has uncommitted changes. Without git, returns LOADTEST_COMMIT or `unknown`.
     """
-    code = ("--", ".", *(f":!{file}" for file in _NOT_CODE))
+    excluded = _RESULTS if of_tests else (*_RESULTS, "tests", ".ci")
+    code = ("--", ".", *(f":!{file}" for file in excluded))
     try:
         short = _git("log", "-1", "--format=%h", "--abbrev=7", *code).strip()
         changed = _git("status", "--porcelain", *code)

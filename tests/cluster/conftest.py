@@ -28,7 +28,7 @@ def record() -> Iterator[Record]:
     version = json.loads(kubectl("version", "--output", "json"))["serverVersion"]["gitVersion"]
     (node, *others) = json.loads(kubectl("get", "nodes", "--output", "json"))["items"]
     machine = f"{1 + len(others)} × {node['status']['capacity']['cpu']} cores"
-    yield Record(version, machine, meta.commit())
+    yield Record(version, machine, meta.commit(of_tests=True))
     kubectl("delete", "namespace", "invoice-webhook", "--wait", timeout=300)
 
 

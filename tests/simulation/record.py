@@ -95,7 +95,7 @@ def _commits(found: list[Row]) -> str:
 def main() -> None:
     if len(sys.argv) != 2 or sys.argv[1] not in NAMES:  # the command and a name
         sys.exit(f"usage: python -m tests.simulation.record {' | '.join(NAMES)}")
-    now = commit()
+    now = commit(of_tests=True)
     write(sys.argv[1], [row | {"commit": now} for row in rows(sys.stdin)])
 
 

@@ -25,7 +25,7 @@ def test_results_and_pictures_leave_a_commit_clean_and_code_does_not(
     (tmp_path / "profiles/a.png").write_text("after", encoding="utf-8")
     (tmp_path / "README.md").write_text("after", encoding="utf-8")
     (tmp_path / "tests/test_a.py").write_text("after", encoding="utf-8")
-    assert meta.commit() == clean
+    assert (meta.commit(), meta.commit(of_tests=True)) == (clean, f"{clean}-dirty")
     subprocess.run(["git", "-C", str(tmp_path), *_AUTHOR, "commit", "--quiet", "--all", "--message", "two"], check=True)
     assert meta.commit() == clean  # the last commit that changed code
     (tmp_path / "profiles/draw.py").write_text("after", encoding="utf-8")
