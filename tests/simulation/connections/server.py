@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from app.errors import WebhookRefused
 from app.server.bridge import Bridge
 from app.server.connection import Connection
-from app.server.limits import ConnectionLimits, Limits
+from app.server.limits import SWEEP_SECONDS, ConnectionLimits, Limits
 from app.settings import WebSettings
 from app.sqs.message import Message
 from app.sqs.pending import too_late
@@ -118,9 +118,10 @@ class Server:
         self.now = until
 
     def skip_time(self, seconds: float) -> None:
-        """Lets time pass in one step, so that each timer fires once."""
-        self.now += seconds
-        self.loop.settle()
+        """Lets time pass in one step, and then until the next sweep: the first one only finds out that it is late."""
+        for step in (seconds, SWEEP_SECONDS):
+            self.now += step
+            self.loop.settle()
 
     def event(self, event: Event) -> Callable[[], object]:
         """Returns a function that makes the event happen."""
