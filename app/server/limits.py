@@ -40,6 +40,9 @@ class Limited(Protocol):
 
     transport: asyncio.Transport
 
+    @property
+    def holds(self) -> bool: ...
+
     def expire(self) -> None: ...
 
 
@@ -62,6 +65,7 @@ class ConnectionLimits:
         self._half_closed: dict[Limited, None] = {}
         self.received = ReceivedBytes(loop)
         self._refusals: Counter[str] = Counter()
+        self._was_late = False
         self._sweeping = loop.call_later(SWEEP_SECONDS, self._sweep)
 
     def set_deadline(self, connection: Limited, wait: Wait | None) -> None:
@@ -89,10 +93,11 @@ class ConnectionLimits:
     def make_room(self) -> bool:
         """Aborts the connection whose deadline was set first or, if there is none, the oldest half-closed connection.
 
-        The method skips connections with unread bytes, bodies that are arriving, and all deadlines after the first
-        _CHECKED. Returns False if it finds no connection.
+        The method skips connections with unread or stored bytes, bodies that are arriving, and all deadlines after the
+        first _CHECKED. Returns False if it finds no connection.
         """
-        idle = (connection for connection in islice(self._deadlines, _CHECKED) if not has_unread(connection))
+        first = islice(self._deadlines, _CHECKED)
+        idle = (connection for connection in first if not (connection.holds or has_unread(connection)))
         connection = next(idle, None) or next(iter(self._half_closed), None)
         if connection is None:
             return False
@@ -116,8 +121,16 @@ class ConnectionLimits:
         self._sweeping.cancel()
 
     def _sweep(self) -> None:
-        self._sweeping = self.loop.call_later(SWEEP_SECONDS, self._sweep)
+        """Expires the connections whose deadlines have passed.
+
+        After the loop was blocked, waits for the next sweep: the loop has yet to read what has arrived meanwhile.
+        """
         now = self.loop.time()
+        late = now - self._sweeping.when() > SWEEP_SECONDS
+        self._was_late = late and not self._was_late
+        self._sweeping = self.loop.call_later(SWEEP_SECONDS, self._sweep)
+        if self._was_late:
+            return
         for deadlines in (self._deadlines, self._body_deadlines):
             for connection in [connection for connection, until in deadlines.items() if until <= now]:
                 try:

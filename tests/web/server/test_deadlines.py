@@ -7,16 +7,18 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from unittest.mock import Mock
 
 import pytest
 from loguru import logger
 
-from app.server.limits import LINGER_SECONDS, SWEEP_SECONDS
+from app.server.limits import LINGER_SECONDS, SWEEP_SECONDS, ConnectionLimits, Limits
 from app.server.states import Wait
 from app.web.middleware import PATH
 from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import BASIC, RawSender
 from tests.harness.service import Service
+from tests.simulation.loop import VirtualLoop
 from tests.web.two_doors import side
 
 # Seconds, longer than a pause of a busy machine between connecting and sending.
@@ -164,6 +166,23 @@ def test_a_frozen_process_closes_no_connection_with_unread_bytes(aws: QueueProce
         service.process.send_signal(signal.SIGCONT)
         for sender in (kept, cut, new):
             assert sender.answer().startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_loop_that_was_blocked_closes_nothing_at_once() -> None:
+    """The first look at the deadlines after a block ends no connection, because the loop has not read yet."""
+    now, expired = 0.0, []
+    loop = VirtualLoop(lambda: now)
+    limits = ConnectionLimits(loop, Limits(600, 600, 600))
+    connection = Mock(expire=lambda: expired.append(now))
+    limits.set_deadline(connection, Wait.FOR_CLIENT)
+    now = LINGER_SECONDS + 2 * SWEEP_SECONDS
+    loop.settle()
+    assert expired == []
+    now += SWEEP_SECONDS
+    loop.settle()
+    assert expired == [now]
+    limits.close()
+    loop.end()
 
 
 @pytest.mark.anyio
