@@ -42,6 +42,11 @@ class Connection(asyncio.Protocol):
         return self._full
 
     @property
+    def holds(self) -> bool:
+        """True while the connection stores bytes that arrived after a request."""
+        return bool(self._held)
+
+    @property
     def goes_on(self) -> bool:
         """True if the connection may serve another request after the next answer."""
         return not (self._stopping or (self._half_closed and not self._held))
@@ -55,9 +60,9 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._connections.discard(self)
+        self._limits.remove(self)
         self._move(ENDS)
         self._lose()
-        self._limits.remove(self)
         self._held = b""
         self._parser.close()
 
@@ -121,9 +126,7 @@ class Connection(asyncio.Protocol):
     def shutdown(self) -> None:
         """Closes the connection, but first answers a request that is in flight or arriving."""
         self._stopping = True
-        waiting = self.state in _BETWEEN_REQUESTS
-        if waiting and not self._held and not has_unread(self):
-            self._end()
+        self._end_between_requests()
 
     def stop_waiting(self) -> None:
         """Asks the request in flight, if any, to end, because the server no longer waits for it."""
@@ -157,8 +160,8 @@ class Connection(asyncio.Protocol):
             self._hold(data)
         if self.state is BODY and self._exchange is not None:
             self._exchange.proceed()
-        elif self._stopping and self.state in _BETWEEN_REQUESTS and not self._held:
-            self._end()
+        elif self._stopping:
+            self._end_between_requests()
 
     def _read_head(self, data: bytes) -> bytes:
         """Parses `data` up to the end of the head at most, and returns the rest. Passes a complete head to the handler.
@@ -214,6 +217,12 @@ class Connection(asyncio.Protocol):
 
     # What follows.
 
+    def _end_between_requests(self) -> None:
+        """Closes the connection, unless a request is in flight, arriving or unread."""
+        waiting = self.state in _BETWEEN_REQUESTS
+        if waiting and not self._held and not has_unread(self):
+            self._end()
+
     def _move(self, event: Event) -> None:
         self.state = TABLE[self.state, event]
 
@@ -221,7 +230,7 @@ class Connection(asyncio.Protocol):
         """Begins to wait for the next request, or closes the connection."""
         request = self._request
         # Behind a body that was answered early (BODY_ENDS), the next request may follow in the bytes of the same read.
-        stops = self._stopping and event is not BODY_ENDS
+        stops = self._stopping and event is not BODY_ENDS and not has_unread(self)
         last = request is None or not request.keep_alive or ((stops or self._half_closed) and not self._held)
         self.state = TABLE[self.state, LAST if last else event]
         if self._limits.received.large:
@@ -280,6 +289,8 @@ class Connection(asyncio.Protocol):
         if self.state in (WORK, STALLED) and request is not None:
             request.close_after()
             self._held = b""
+            self._limits.received.reserve(self, self._parser.size)
+            self.transport.resume_reading()  # `_hold` drops what follows: unread bytes would reset the connection
             return
         if request is None or not (request.begun or request.answered):
             self.transport.write(responses.plain(400, reason))

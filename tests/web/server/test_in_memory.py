@@ -11,6 +11,7 @@ import pytest
 
 from app.server.states import Wait
 from tests.harness.service import READERS
+from tests.web.server.test_pipelining import webhook
 from tests.web.two_doors import PretendedTransport, Side, idle, side
 
 Connected = tuple[Side, Any, PretendedTransport]
@@ -137,6 +138,48 @@ async def test_a_request_behind_an_answered_body_during_a_stop(connected: Connec
     await idle()
     assert (b" 200 " in transport.written, b"connection: close" in transport.written.lower()) == (True, True)
     assert transport.closed
+
+
+@pytest.mark.anyio
+async def test_a_request_in_the_kernel_during_a_stop(connected: Connected, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that has arrived behind the rest of a body, and is not read yet, keeps the connection open."""
+    _, protocol, transport = connected
+    protocol.data_received(b"POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+    await idle()
+    protocol.shutdown()
+    monkeypatch.setattr("app.server.connection.has_unread", lambda connection: True)
+    protocol.data_received(b"x" * 9)
+    assert not transport.closed
+    monkeypatch.undo()
+    protocol.data_received(PROBE)
+    await idle()
+    assert (b" 200 " in transport.written, transport.closed) == (True, True)
+
+
+@pytest.mark.anyio
+async def test_what_is_stored_is_no_idle_connection(connected: Connected) -> None:
+    """A connection that has answered, and stores the next request, is not closed to make room for another client."""
+    served, protocol, _ = connected
+    protocol._held = PROBE
+    assert not served.limits.make_room()
+    protocol._held = b""
+    assert served.limits.make_room()
+
+
+@pytest.mark.anyio
+async def test_what_is_refused_is_not_stored(
+    connected: Connected, event: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bytes behind a request are dropped above the limit of all clients, and do not count any more."""
+    served, protocol, transport = connected
+    monkeypatch.setattr("app.server.received.MAX_HEAD_BYTES", 10_000)
+    served.queue.working.clear()
+    protocol.data_received(webhook(event) + large(12_000))
+    await idle()
+    assert (served.limits.received._large_bytes, protocol.holds) == (0, False)
+    served.queue.working.set()
+    await idle()
+    assert (transport.written.count(b"HTTP/1.1 "), transport.closed) == (1, True)
 
 
 @pytest.mark.anyio
