@@ -21,6 +21,7 @@ from lab.report import lab_documents
 from loadtest.instructions import BUDGETS
 from loadtest.report import capacity, captions, cells, documents, fault_tables, index_table, readme, tables
 from loadtest.report.figures import PUBLISHED
+from loadtest.report.languages import languages
 from loadtest.report.score_table import score
 from local import lessons
 from local.local_settings import LocalSettings
@@ -39,6 +40,7 @@ __all__ = [
     "instructions",
     "known_as",
     "lab_documents",
+    "languages",
     "listening",
     "local_settings",
     "process_settings",

@@ -14,8 +14,10 @@ from loadtest.record.comparison import Environment
 from loadtest.record.folders import ROOT
 
 # Results and documents do not count as code. Of profiles/, only the pictures are excluded, because it also has code.
+# What checks, stores or draws a figure does not change it.
 _PICTURES = tuple(f"profiles/*.{kind}" for kind in ("png", "svg", "txt", "webp"))
 _RESULTS = ("loadtest/results", "tests/cluster/record.json", "docs/simulation", "*.md", *_PICTURES)
+_NOT_MEASURED = ("tests", ".ci", "loadtest/record", "loadtest/report", "lab/report")
 
 
 def environment(*tools: str) -> Environment:
@@ -45,12 +47,11 @@ def _python() -> str:
 
 
 def commit(*, of_tests: bool = False) -> str:
-    """Returns the short hash of the last commit that changed code. Results and documents do not count.
+    """Returns the short hash of the last commit that changed what is measured or, if `of_tests` is true, any code.
 
-    Tests do not count either, because no figure depends on them, unless `of_tests` is true: for a result of tests.
     The hash ends in -dirty if code has uncommitted changes. Without git, returns LOADTEST_COMMIT or `unknown`.
     """
-    excluded = _RESULTS if of_tests else (*_RESULTS, "tests", ".ci")
+    excluded = _RESULTS if of_tests else (*_RESULTS, *_NOT_MEASURED)
     code = ("--", ".", *(f":!{file}" for file in excluded))
     try:
         short = _git("log", "-1", "--format=%h", "--abbrev=7", *code).strip()
