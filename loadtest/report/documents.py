@@ -86,12 +86,6 @@ def calibrated() -> str:
     return f"{tables.calibrated(comparison)}\n\n{provenance(comparison)}"
 
 
-def pythons() -> str:
-    """Returns the table of releases under two versions of Python. Raises NotMeasured."""
-    comparison = python_bench()
-    return f"{ratios.against(comparison)}\n\n{measured_by(comparison.command, comparison.environment)}."
-
-
 def python_bench() -> Comparison:
     """Returns the newest bench against another Python. Raises NotMeasured."""
     kinds = [name for name in index.read().parts if name.startswith("bench-against-Python-")]

@@ -2,14 +2,13 @@
 
 from typing import NamedTuple
 
-from loadtest.duet import AGAIN
 from loadtest.record.comparison import Comparison
 from loadtest.record.folders import ROOT
-from loadtest.record.price_estimate import MedianEstimate, ratio
-from loadtest.report.captions import provenance
+from loadtest.report.captions import conditions, repeats
 from loadtest.report.cells import label, markdown, of
 from loadtest.report.documents import newest
-from loadtest.report.figures import CPU, value_of
+from loadtest.report.figures import CPU
+from loadtest.report.ratios import duets_of, gain
 
 UNKNOWN = "–"
 HEAD = ["", "CPU, a call each", "CPU, group commit", "ratio", "memory", "ready after", "lines"]
@@ -40,21 +39,17 @@ ROWS = (
 def languages() -> str:
     """Returns the table: CPU of a webhook in ms; memory, start and lines of group commit. Raises NotMeasured."""
     bench, _ = newest("bench")
-    return f"{markdown(HEAD, [_row(bench, one) for one in ROWS])}\n\n{provenance(bench)}"
-
-
-def gain(bench: Comparison, one: Language) -> MedianEstimate:
-    """Returns how many times as much CPU a webhook needs with a call of its own as with group commit."""
-    return ratio(_beside(bench, one.single), _beside(bench, one.shared))
+    return f"{markdown(HEAD, [_row(bench, one) for one in ROWS])}\n\n{conditions(bench)}; {repeats(bench)}."
 
 
 def _row(bench: Comparison, one: Language) -> list[str]:
-    shared = bench.of(_kind(bench, one.shared), _kind(bench, one.shared))
+    kind = duets_of(bench, one.shared)
+    shared = bench.of(kind, kind)
     return [
         label(one.name, shared),
         f"{_cpu(bench, one.single)} ms" if one.single else UNKNOWN,
         f"{_cpu(bench, one.shared)} ms",
-        gain(bench, one).text(".1f") if one.single else UNKNOWN,
+        gain(bench, one.single, one.shared).text(".1f") if one.single else UNKNOWN,
         f"{of(shared, 'used.peak_mib').median:.0f} MiB",
         f"{of(shared, 'used.ready_s').median:.2f} s",
         f"{_lines(one.sources)}" if one.sources else UNKNOWN,
@@ -62,22 +57,8 @@ def _row(bench: Comparison, one: Language) -> list[str]:
 
 
 def _cpu(bench: Comparison, name: str) -> str:
-    kind = _kind(bench, name)
+    kind = duets_of(bench, name)
     return f"{of(bench.of(kind, kind), CPU).median:.3f}"
-
-
-def _beside(bench: Comparison, name: str) -> list[float | None]:
-    """Returns the subject's CPU divided by the newest release's CPU of the same duet, for each repeat."""
-    kind, reference = _kind(bench, name), bench.runs[1].measurement.name
-    pairs = zip(bench.of(kind, kind), bench.of(kind, reference), strict=True)
-    cpus = [(value_of(ours, CPU), value_of(theirs, CPU)) for ours, theirs in pairs]
-    return [ours / theirs if ours is not None and theirs is not None else None for ours, theirs in cpus]
-
-
-def _kind(bench: Comparison, name: str) -> str:
-    """Returns the name of the subject's duets. The newest release runs beside itself."""
-    again = f"{name} {AGAIN}"
-    return again if any(run.kind == again for run in bench.runs) else name
 
 
 def _lines(sources: str) -> int:

@@ -34,6 +34,27 @@ def beside(comparison: Comparison, kind: str, other: str) -> MedianEstimate:
     return ratio(_cpu(comparison, kind, kind), _cpu(comparison, kind, other))
 
 
+def gain(comparison: Comparison, before: str, after: str) -> MedianEstimate:
+    """Returns the CPU of the subject `before` divided by the CPU of `after`. Each was measured in its own duets.
+
+    Each CPU is first divided by the newest release's CPU of the same duet, because the machine's speed varies.
+    """
+    return ratio(_relative(comparison, before), _relative(comparison, after))
+
+
+def duets_of(comparison: Comparison, name: str) -> str:
+    """Returns the kind of a subject's duets. The newest release runs beside itself."""
+    again = f"{name} {AGAIN}"
+    return again if any(run.kind == again for run in comparison.runs) else name
+
+
+def _relative(comparison: Comparison, name: str) -> list[float | None]:
+    """Returns the subject's CPU divided by the newest release's CPU of the same duet, for each repeat."""
+    kind, reference = duets_of(comparison, name), comparison.runs[1].measurement.name
+    cpus = zip(_cpu(comparison, kind, kind), _cpu(comparison, kind, reference), strict=True)
+    return [ours / theirs if ours is not None and theirs is not None else None for ours, theirs in cpus]
+
+
 def narrow(runs: list[Run]) -> bool:
     """Returns True if the interval of a pair's ratio is narrow after at least FEWEST repeats."""
     cpus = [value_of(run.measurement, CPU) for run in runs]
