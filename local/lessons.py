@@ -49,7 +49,7 @@ STEPS: dict[Release, Step] = {
         "each webhook costs a call to SQS", "up to ten share a call", "one_call_per_request"
     ),
     Release.V10_LEAN_CLIENT: Step("an AWS client for everything computes too much", "a single-purpose client"),
-    Release.V11_WITHOUT_ASGI: Step("ASGI and routing cost more than the work", "the server calls a plain function"),
+    Release.V11_WITHOUT_ASGI: Step("FastAPI's layers cost more than the work", "the server calls a plain function"),
     Release.V12_LEAN_MODEL: Step("pydantic builds fields that nobody reads", "msgspec reads what is needed"),
 }
 # The reason why webhooks wait under these releases, although `receive` never blocks the event loop.

@@ -46,7 +46,6 @@ TYPED: dict[str, dict[str, str]] = {
         "of a webhook at 200": CONDITION,
         "is twice in the queue": NO_FIGURE_EITHER,
         "on , , on a core…(0.6–1.0) ms |": "three systems, each with its own Python",
-        "took of 3.0's time": "versions of OpenSSL",
     },
     "deploy/CAPACITY.md": {
         "us-east-1": "a name",
@@ -176,6 +175,9 @@ TYPED: dict[str, dict[str, str]] = {
         "at twice its capacity, on": CONDITION,
         "At three times its capacity": CONDITION,
     },
+    "docs/questions/rewrite.md": {
+        "In attacks of 20 s, on": BY_HAND,
+    },
     "docs/questions/pool_of_ten.md": {
         "With 100 threads": CONSTANT,
         "used 6.1 ms of CPU for each webhook, and 3.0 ms": BY_HAND,
@@ -187,6 +189,7 @@ TYPED: dict[str, dict[str, str]] = {
     "README.md": {
         "installs 170 MB": "the size that make prints before it installs",
         "made twice, even": NO_FIGURE_EITHER,
+        "bold above 1.1": REPORT,
     },
     "CHANGELOG.md": {
         "0.86 times the CPU on uvicorn…takes half of that": "ten duets of v10 on both servers, and of v11, on d5abcb6",

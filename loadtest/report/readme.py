@@ -45,8 +45,8 @@ def capacity() -> str:
     return (
         f"{shown}\n\nOn a quarter of a core, `{first}` enqueued {rates[first]} webhooks a second,"
         f" `{ENOUGH}` {rates[ENOUGH]}, `{last}` {rates[last]}. With group commit, and without logs, Go needed"
-        f" {_share(bench, 'go_group_commit')}, Rust {_share(bench, 'rust_group_commit')} and Node"
-        f" {_share(bench, 'node_group_commit')} of v09's CPU ([should I rewrite?](docs/questions/rewrite.md))."
+        f" {_share(bench, 'go_group_commit')} of v09's CPU, and Rust {_share(bench, 'rust_group_commit')}"
+        " ([should I rewrite?](docs/questions/rewrite.md))."
         f" {conditions(bench)}; medians of {number} repeats. [All results](loadtest/RESULTS.md)."
     )
 
