@@ -256,7 +256,7 @@ GENERATED = {
     },
     "loadtest/RESULTS.md": [
         "index_table.table()",
-        *(f"documents.{part}()" for part in ("overview", "calibrated", "published", "pythons", "worker")),
+        *(f"documents.{part}()" for part in ("overview", "calibrated", "published", "worker")),
         *(f"fault_tables.{part}()" for part in ("outage", "overload", "soak")),
     ],
 }
