@@ -65,7 +65,7 @@ class ConnectionLimits:
         self._half_closed: dict[Limited, None] = {}
         self.received = ReceivedBytes(loop)
         self._refusals: Counter[str] = Counter()
-        self._was_late = False
+        self._skipped = False
         self._sweeping = loop.call_later(SWEEP_SECONDS, self._sweep)
 
     def set_deadline(self, connection: Limited, wait: Wait | None) -> None:
@@ -127,9 +127,9 @@ class ConnectionLimits:
         """
         now = self.loop.time()
         late = now - self._sweeping.when() > SWEEP_SECONDS
-        self._was_late = late and not self._was_late
+        self._skipped = late and not self._skipped
         self._sweeping = self.loop.call_later(SWEEP_SECONDS, self._sweep)
-        if self._was_late:
+        if self._skipped:
             return
         for deadlines in (self._deadlines, self._body_deadlines):
             for connection in [connection for connection, until in deadlines.items() if until <= now]:
