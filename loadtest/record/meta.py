@@ -14,9 +14,9 @@ from loadtest.record.comparison import Environment
 from loadtest.record.folders import ROOT
 
 # Results and documents do not count as code. Of profiles/, only the pictures are excluded, because it also has code.
-# What checks, stores or draws a figure does not change it.
 _PICTURES = tuple(f"profiles/*.{kind}" for kind in ("png", "svg", "txt", "webp"))
 _RESULTS = ("loadtest/results", "tests/cluster/record.json", "docs/simulation", "*.md", *_PICTURES)
+# What checks, stores or draws a figure does not change it.
 _NOT_MEASURED = ("tests", ".ci", "loadtest/record", "loadtest/report", "lab/report")
 
 

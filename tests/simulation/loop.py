@@ -10,6 +10,11 @@ from typing import Any
 RESOLUTION = 1e-6
 
 
+def described(context: dict[str, Any]) -> str:
+    """Returns what an event loop reports, without the path of the callback: tables of the simulation are committed."""
+    return repr(context["exception"]) if "exception" in context else str(context["message"])
+
+
 class VirtualLoop(asyncio.BaseEventLoop):
     """The event loop of one process. `now` returns the virtual time in seconds.
 

@@ -1,5 +1,6 @@
 """The simulation's tables: read from its output, stored in docs/simulation, and summed up in docs/simulation.md."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,9 @@ def test_mutants_that_are_found_late(folder: Path) -> None:
     record.write("mutants", [row | {"commit": "abcdef0"} for row in record.rows(MUTANTS.splitlines())])
     assert record.slow_mutants(2) == {"a third one"}
     assert record.slow_mutants(9) == set()
+
+
+@pytest.mark.parametrize("name", record.NAMES)
+def test_a_stored_table_names_no_path_of_a_machine(name: str) -> None:
+    text = (record.FOLDER / f"{name}.csv").read_text(encoding="utf-8")
+    assert re.findall(r"(?<![\w.])/\w+/\S+", text) == []

@@ -25,7 +25,7 @@ from tests.harness.service import ASGI, CALLBACKS, PASSWORD, USER
 from tests.simulation.connections.events import Event
 from tests.simulation.connections.requests import MAX_BODY
 from tests.simulation.connections.transport import Transport
-from tests.simulation.loop import VirtualLoop
+from tests.simulation.loop import VirtualLoop, described
 from tests.simulation.middleware import webhooks
 
 HEAD_TIMEOUT, BODY_TIMEOUT, KEEP_ALIVE_TIMEOUT = 11.0, 7.0, 65.0
@@ -84,7 +84,7 @@ class Server:
         app = _app(reader)
         settings = Service.of(app).settings
         self.loop = VirtualLoop(lambda: self.now)
-        self.loop.set_exception_handler(lambda _, context: errors.append(str(context)))
+        self.loop.set_exception_handler(lambda _, context: errors.append(described(context)))
         self.admission = _Admission(settings)
         intake = Intake(settings, self.admission, Observers(), lambda record: None)
         self.queue = _Queue()

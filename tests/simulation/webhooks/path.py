@@ -18,7 +18,7 @@ from app.web.admission import Admission
 from app.web.intake import Intake
 from app.web.webhooks import Webhooks
 from local.sample_events import default_file, fresh_events
-from tests.simulation.loop import RESOLUTION, VirtualLoop
+from tests.simulation.loop import RESOLUTION, VirtualLoop, described
 from tests.simulation.steps import Violation
 from tests.simulation.webhooks.bound import Bound
 from tests.simulation.webhooks.invariants import DEADLINE, check_deadline, check_end, check_ended, check_lost
@@ -62,7 +62,7 @@ class PathRun:
         self.loop = _Loop(lambda: self.now)
         self.loop.sqs = self.sqs = ModelSqs()
         self.failure: str | None = None
-        self.loop.set_exception_handler(lambda _, context: self.fail(str(context)))
+        self.loop.set_exception_handler(lambda _, context: self.fail(described(context)))
         self.records: list[WebhookRecord] = []
         self.admission = Admission(SETTINGS)
         intake = Intake(SETTINGS, self.admission, Observers(), self.records.append)
