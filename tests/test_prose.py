@@ -192,7 +192,7 @@ TYPED: dict[str, dict[str, str]] = {
         "bold above 1.1": REPORT,
     },
     "CHANGELOG.md": {
-        "0.86 times the CPU on uvicorn…takes half of that": "ten duets of v10 on both servers, and of v11, on d5abcb6",
+        "0.86 times the CPU that…takes half of that": "ten duets of v10 on both servers, and of v11, on d5abcb6",
         "0.1 s longer": CONDITION,
         "a tenth of a second": CONDITION,
         "for 19 webhooks": CONDITION,
