@@ -64,8 +64,10 @@ class Stack:
         """Delays every response of the queue."""
         toxic = {"name": "slow", "type": "latency", "attributes": {"latency": round(seconds * 1000)}}
         httpx.post(f"{self._toxics}/proxies/sqs/toxics", json=toxic, timeout=60).raise_for_status()
-        yield
-        httpx.delete(f"{self._toxics}/proxies/sqs/toxics/slow").raise_for_status()
+        try:
+            yield
+        finally:
+            httpx.delete(f"{self._toxics}/proxies/sqs/toxics/slow", timeout=60).raise_for_status()
 
     def taken(self) -> list[bytes]:
         """Drains the queue and returns its messages."""
