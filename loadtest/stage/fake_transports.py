@@ -63,13 +63,13 @@ class FakeSqs:
 
     async def connect(self, factory: Callable[[], asyncio.Protocol], *_: Any, **__: Any) -> Any:
         """Replaces the event loop's `create_connection`."""
-        connection = SqsConnection(factory(), self)
+        connection = SqsConnection(factory(), self._on_request)
         return connection, connection.protocol
 
-    def request(self, connection: "SqsConnection", head: bytes, body: bytes) -> None:
-        """Handles a complete request."""
+    def _on_request(self, connection: "SqsConnection", head: bytes, body: bytes) -> None:
         if b"AmazonSQS.GetQueueUrl" in head:
-            asyncio.get_running_loop().call_soon(connection.respond, b'{"QueueUrl":"%s"}' % self.queue_url.encode())
+            answer = response(b'{"QueueUrl":"%s"}' % self.queue_url.encode())
+            asyncio.get_running_loop().call_soon(connection.protocol.data_received, answer)
         else:
             self._calls.append((connection, body))
 
@@ -81,7 +81,7 @@ class FakeSqs:
             self.calls += 1
             self.messages += len(ids)
             entries = b",".join(b'{"Id":"%s","MessageId":"m-%s","MD5OfMessageBody":"-"}' % (name, name) for name in ids)
-            connection.respond(b'{"Successful":[%s]}' % entries)
+            connection.protocol.data_received(response(b'{"Successful":[%s]}' % entries))
 
 
 def _ids(body: bytes) -> list[bytes]:
@@ -96,10 +96,10 @@ def _ids(body: bytes) -> list[bytes]:
 
 
 class SqsConnection(FakeTransport):
-    """A connection to `FakeSqs`."""
+    """A client's connection to SQS. Passes the head and the body of each complete request to `on_request`."""
 
-    def __init__(self, protocol: asyncio.Protocol, sqs: FakeSqs) -> None:
-        self._sqs = sqs
+    def __init__(self, protocol: asyncio.Protocol, on_request: "Callable[[SqsConnection, bytes, bytes], None]") -> None:
+        self._on_request = on_request
         self._received = b""
         super().__init__(protocol)
 
@@ -108,10 +108,13 @@ class SqsConnection(FakeTransport):
         head, end, body = self._received.partition(b"\r\n\r\n")
         if end and len(body) == int(_LENGTH.search(head)[1]):  # type: ignore[index]
             self._received = b""
-            self._sqs.request(self, head, body)
+            self._on_request(self, head, body)
 
-    def respond(self, body: bytes) -> None:
-        self.protocol.data_received(
-            b"HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.0\r\ncontent-length: %d\r\n\r\n%s"
-            % (len(body), body)
-        )
+
+def response(body: bytes, status: bytes = b"200 OK") -> bytes:
+    """Returns the bytes of an HTTP response as SQS sends it."""
+    return b"HTTP/1.1 %s\r\ncontent-type: application/x-amz-json-1.0\r\ncontent-length: %d\r\n\r\n%s" % (
+        status,
+        len(body),
+        body,
+    )

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
+from loadtest.stage.fake_transports import SqsConnection
 from tests.simulation.webhooks.path import BODIES, PathRun
 from tests.simulation.webhooks.sender import Sender
-from tests.simulation.webhooks.server import Answer, Wire
+from tests.simulation.webhooks.server import Answer, deliver
 
 # Seconds between two parts of a body. Two pauses are longer than BODY_TIMEOUT.
 PAUSE = 6.0
@@ -103,9 +104,9 @@ def _pause(run: PathRun, sender: Sender) -> None:
     run.do(sender.take())
 
 
-def _deliver(run: PathRun, rest: tuple[Wire, bytes]) -> None:
+def _deliver(run: PathRun, rest: tuple[SqsConnection, bytes]) -> None:
     run.sqs.rests.remove(rest)
-    rest[0].deliver(rest[1])
+    deliver(*rest)
 
 
 def _stop(run: PathRun) -> None:

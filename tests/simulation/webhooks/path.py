@@ -17,13 +17,14 @@ from app.web import releases
 from app.web.admission import Admission
 from app.web.intake import Intake
 from app.web.webhooks import Webhooks
+from loadtest.stage.fake_transports import SqsConnection
 from local.sample_events import default_file, fresh_events
 from tests.simulation.loop import RESOLUTION, VirtualLoop, described
 from tests.simulation.steps import Violation
 from tests.simulation.webhooks.bound import Bound
 from tests.simulation.webhooks.invariants import DEADLINE, check_deadline, check_end, check_ended, check_lost
 from tests.simulation.webhooks.sender import Sender
-from tests.simulation.webhooks.server import ModelSqs, Wire
+from tests.simulation.webhooks.server import ModelSqs
 from tests.simulation.webhooks.service import SETTINGS, lean
 from tests.simulation.webhooks.webhook import Webhook
 
@@ -43,10 +44,8 @@ class _Loop(VirtualLoop):
 
     async def create_connection(self, protocol_factory: Callable[[], Any], *_: Any, **options: Any) -> Any:
         options["sock"].close()
-        protocol = protocol_factory()
-        wire = Wire(self.sqs, protocol, self.call_soon)
-        protocol.connection_made(wire)
-        return wire, protocol
+        connection = SqsConnection(protocol_factory(), self.sqs.on_request)
+        return connection, connection.protocol
 
 
 class PathRun:

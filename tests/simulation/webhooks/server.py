@@ -1,11 +1,11 @@
 """A model of SQS behind transports in memory: it answers late, partly, wrongly, twice or never, and may close."""
 
-import asyncio
-from collections.abc import Callable
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
+
+from loadtest.stage.fake_transports import SqsConnection, response
 
 
 class Answer(StrEnum):
@@ -23,11 +23,11 @@ class Answer(StrEnum):
     ANSWERS_TWICE = "takes the messages, and answers twice"
 
 
-class Call:
+class Call(NamedTuple):
     """A request that has arrived, and waits for the scheduler to choose an answer."""
 
-    def __init__(self, transport: "Wire", entries: list[dict[str, Any]]) -> None:
-        self.transport, self.entries = transport, entries
+    connection: SqsConnection
+    entries: list[dict[str, Any]]
 
 
 class ModelSqs:
@@ -36,13 +36,17 @@ class ModelSqs:
     def __init__(self) -> None:
         self.queue: list[str] = []
         self.calls: list[Call] = []
-        self.rests: list[tuple[Wire, bytes]] = []
+        self.rests: list[tuple[SqsConnection, bytes]] = []
+
+    def on_request(self, connection: SqsConnection, _: bytes, body: bytes) -> None:
+        self.calls.append(Call(connection, orjson.loads(body)["Entries"]))
 
     def answer(self, call: Call, how: Answer) -> None:
         self.calls.remove(call)
         if how in (Answer.THROTTLES, Answer.REFUSES_ALL):
             code = "RequestThrottled" if how is Answer.THROTTLES else "InvalidMessageContents"
-            call.transport.deliver(_response(400, {"__type": f"com.amazonaws.sqs#{code}"}))
+            error = orjson.dumps({"__type": f"com.amazonaws.sqs#{code}"})
+            deliver(call.connection, response(error, b"400 Bad Request"))
             return
         ids = [entry["Id"] for entry in call.entries]
         taken, acknowledged, failed = {
@@ -53,62 +57,27 @@ class ModelSqs:
         self.queue += [entry["MessageBody"] for entry in taken]
         successful = [{"Id": one, "MessageId": f"m-{one}"} for one in acknowledged]
         errors = [{"Id": one, "Code": "InternalError", "SenderFault": False} for one in failed]
-        self._send(call.transport, how, _response(200, {"Successful": successful, "Failed": errors}))
+        self._send(call.connection, how, response(orjson.dumps({"Successful": successful, "Failed": errors})))
 
-    def _send(self, transport: "Wire", how: Answer, response: bytes) -> None:
+    def _send(self, connection: SqsConnection, how: Answer, sent: bytes) -> None:
         """Sends the response whole, in parts, twice or not at all."""
-        send, half = transport.deliver, len(response) // 2
+        half = len(sent) // 2
         match how:
             case Answer.CLOSES:
-                transport.end()
+                connection.close()
             case Answer.CLOSES_WITHIN:
-                send(response[:half])
-                transport.end()
+                deliver(connection, sent[:half])
+                connection.close()
             case Answer.TAKES_IN_PARTS:
-                send(response[:half])
-                self.rests.append((transport, response[half:]))
+                deliver(connection, sent[:half])
+                self.rests.append((connection, sent[half:]))
             case Answer.ANSWERS_TWICE:
-                send(response + response)
+                deliver(connection, sent + sent)
             case _:
-                send(response)
+                deliver(connection, sent)
 
 
-class Wire(asyncio.Transport):
-    """A connection to the model. The client's bytes become a call as soon as a request is complete."""
-
-    def __init__(self, sqs: ModelSqs, protocol: Any, call_soon: Callable[..., object]) -> None:
-        super().__init__()
-        self._sqs, self._protocol, self._call_soon = sqs, protocol, call_soon
-        self._closed = False
-
-    def write(self, data: Any) -> None:
-        _, _, body = bytes(data).partition(b"\r\n\r\n")
-        self._sqs.calls.append(Call(self, orjson.loads(body)["Entries"]))
-
-    def deliver(self, data: bytes) -> None:
-        """Passes the server's bytes to the client, unless the client has closed the connection."""
-        if not self._closed:
-            self._call_soon(self._protocol.data_received, data)
-
-    def end(self) -> None:
-        """Closes the connection, as the server or the client may do."""
-        if not self._closed:
-            self._closed = True
-            self._call_soon(self._protocol.connection_lost, None)
-
-    def abort(self) -> None:
-        self.end()
-
-    def close(self) -> None:
-        self.end()
-
-    def is_closing(self) -> bool:
-        return self._closed
-
-    def get_extra_info(self, name: str, default: Any = None) -> Any:
-        return default
-
-
-def _response(status: int, content: dict[str, Any]) -> bytes:
-    body = orjson.dumps(content)
-    return b"HTTP/1.1 %d X\r\ncontent-length: %d\r\n\r\n%s" % (status, len(body), body)
+def deliver(connection: SqsConnection, data: bytes) -> None:
+    """Passes the server's bytes to the client, unless the client has closed the connection."""
+    if not connection.is_closing():
+        connection.protocol.data_received(data)
