@@ -6,12 +6,10 @@ from functools import cache
 
 from fastapi import FastAPI
 
-from app.errors import WebhookRefused
 from app.server.bridge import Bridge
 from app.server.connection import Connection
 from app.server.limits import SWEEP_SECONDS, ConnectionLimits, Limits
 from app.settings import WebSettings
-from app.sqs.message import Message
 from app.sqs.pending import too_late
 from app.telemetry.observers import Observers
 from app.web import releases
@@ -21,6 +19,7 @@ from app.web.main import create_app
 from app.web.serve import routed
 from app.web.service import Service
 from app.web.webhooks import Webhooks
+from tests.harness.held_queue import HeldQueue
 from tests.harness.service import ASGI, CALLBACKS, PASSWORD, USER
 from tests.simulation.connections.events import Event
 from tests.simulation.connections.requests import MAX_BODY
@@ -54,28 +53,6 @@ class _Admission(Admission):
         return "overloaded" if self.overloaded else super().overload()
 
 
-class _Queue:
-    """Stands in for SQS: `settle` ends the oldest message. `waiting`: the callback of each message, oldest first."""
-
-    fifo = False
-
-    def __init__(self) -> None:
-        self.waiting: list[Callable[[WebhookRefused | None], None]] = []
-
-    def submit(self, message: Message, settled: Callable[[WebhookRefused | None], None]) -> None:
-        self.waiting.append(settled)
-
-    async def send(self, message: Message) -> None:
-        sent: asyncio.Future[WebhookRefused | None] = asyncio.get_running_loop().create_future()
-        self.waiting.append(lambda refused: None if sent.done() else sent.set_result(refused))
-        if (refused := await sent) is not None:
-            raise refused
-
-    def settle(self, refused: WebhookRefused | None) -> None:
-        if self.waiting:
-            self.waiting.pop(0)(refused)
-
-
 class Server:
     """A process with one connection. `errors`: its logged errors. `now`: virtual seconds since the connection began."""
 
@@ -87,7 +64,7 @@ class Server:
         self.loop.set_exception_handler(lambda _, context: errors.append(described(context)))
         self.admission = _Admission(settings)
         intake = Intake(settings, self.admission, Observers(), lambda record: None)
-        self.queue = _Queue()
+        self.queue = HeldQueue()
         self.connections: set[Connection] = set()
         self.limits = ConnectionLimits(self.loop, Limits(HEAD_TIMEOUT, BODY_TIMEOUT, KEEP_ALIVE_TIMEOUT))
         self.bridge = Bridge(app, {"queue": self.queue})
