@@ -27,6 +27,7 @@ from app.web.main import create_app
 from app.web.middleware import PATH
 from app.web.serve import routed
 from app.web.service import Service
+from loadtest.stage.fake_transports import FakeTransport
 from tests.harness.service import ASGI, CALLBACKS, PASSWORD, READERS, USER
 
 MAX_BODY = 20_000
@@ -66,38 +67,17 @@ class PretendedQueue:
         return [None if message in taken else refusal("InternalError", sent=True) for message in messages]
 
 
-class PretendedTransport:
-    """Stores the bytes that the server writes. Like asyncio, ends a closed connection in the loop's next iteration."""
+class PretendedTransport(FakeTransport):
+    """Stores the bytes that the server writes."""
 
-    def __init__(self, protocol: Any) -> None:
-        self._protocol = protocol
-        self.written = b""
-        self.closed = False
+    written = b""
 
-    def get_extra_info(self, name: str, default: object = None) -> object:
-        return {"peername": ("127.0.0.1", 1), "sockname": ("127.0.0.1", 2)}.get(name, default)
-
-    def write(self, data: bytes) -> None:
-        if not self.closed:
+    def on_write(self, data: bytes) -> None:
+        if not self.is_closing():
             self.written += data
-
-    def is_closing(self) -> bool:
-        return self.closed
-
-    def close(self) -> None:
-        if not self.closed:
-            self.closed = True
-            asyncio.get_running_loop().call_soon(self._protocol.connection_lost, None)
-
-    def abort(self) -> None:
-        self.close()
 
     def is_reading(self) -> bool:
         return True
-
-    def pause_reading(self) -> None: ...
-
-    def resume_reading(self) -> None: ...
 
 
 def release_of(reader: str) -> Release:
@@ -130,9 +110,7 @@ class Side:
     def connect(self) -> tuple[Any, PretendedTransport]:
         assert self.handler is not None
         protocol: Any = Connection(self.handler, self.limits, self._connections)
-        transport = PretendedTransport(protocol)
-        protocol.connection_made(transport)
-        return protocol, transport
+        return protocol, PretendedTransport(protocol)
 
     async def handle(self, segments: list[bytes], end: str) -> dict[str, object]:
         """Sends `segments` on one connection, ends the connection as `end` says, and returns the effects.
@@ -148,14 +126,14 @@ class Side:
         sink = logger.add(lambda line: logged.append(_line(line.record)), filter=_of_a_webhook)
         protocol, transport = self.connect()
         for segment in segments:
-            if transport.closed:
+            if transport.is_closing():
                 break
             protocol.data_received(segment)
             if end != "at once":
                 await idle()
         await idle()
-        answered, closed = transport.written, transport.closed
-        if end == "half-close" and not transport.closed and not protocol.eof_received():
+        answered, closed = transport.written, transport.is_closing()
+        if end == "half-close" and not transport.is_closing() and not protocol.eof_received():
             transport.close()
         if end != "half-close":
             transport.close()

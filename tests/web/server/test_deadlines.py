@@ -202,7 +202,7 @@ async def test_deadlines_go_on_after_a_sender_has_left() -> None:
         served.limits._seconds[Wait.FOR_HEAD] = 3 * SWEEP_SECONDS  # so that this deadline passes after the body's
         _, silent = served.connect()
         async with asyncio.timeout(60):
-            while not silent.closed:  # noqa: ASYNC110  # no event: a transport in memory
+            while not silent.is_closing():  # noqa: ASYNC110  # no event: a transport in memory
                 await asyncio.sleep(0.01)
     logger.remove(sink)
     assert errors == []
