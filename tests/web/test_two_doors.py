@@ -7,7 +7,6 @@ import asyncio
 import base64
 import json
 from collections.abc import Iterator
-from contextlib import AsyncExitStack
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from app.web.middleware import PATH
 from local.sample_events import SAMPLES
 from tests.harness.service import PASSWORD, USER
-from tests.web.two_doors import MAX_BODY, REFUSED, Side, side
+from tests.web.two_doors import MAX_BODY, REFUSED, Side
 
 EVENT = json.loads((SAMPLES / "default.json").read_bytes())
 RIGHT = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
@@ -103,13 +102,13 @@ def runner() -> Iterator[asyncio.Runner]:
 
 @pytest.fixture(scope="module")
 def sides(runner: asyncio.Runner) -> Iterator[tuple[Side, Side]]:
-    stack = AsyncExitStack()
+    async def make() -> tuple[Side, Side]:
+        return Side("over_asgi"), Side("callbacks")
 
-    async def open_both() -> tuple[Side, Side]:
-        return await stack.enter_async_context(side("over_asgi")), await stack.enter_async_context(side("callbacks"))
-
-    yield runner.run(open_both())
-    runner.run(stack.aclose())
+    made = runner.run(make())
+    yield made
+    for one in made:
+        one.close()
 
 
 @settings(max_examples=100)

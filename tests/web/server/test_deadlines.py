@@ -6,7 +6,7 @@ import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from unittest.mock import Mock
 
 import pytest
@@ -19,7 +19,7 @@ from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import BASIC, RawSender
 from tests.harness.service import Service
 from tests.simulation.loop import VirtualLoop
-from tests.web.two_doors import side
+from tests.web.two_doors import Side
 
 # Seconds, longer than a pause of a busy machine between connecting and sending.
 HEAD_TIMEOUT, KEEP_ALIVE = 2.5, 12
@@ -193,7 +193,7 @@ async def test_deadlines_go_on_after_a_sender_has_left() -> None:
     """
     errors: list[str] = []
     sink = logger.add(errors.append, level="ERROR")
-    async with side(body_timeout=0.1) as served:
+    with closing(Side("callbacks", body_timeout=0.1)) as served:
         left, _ = served.connect()
         left.data_received(
             f"POST {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: {BASIC}\r\nContent-Length: 9\r\n\r\nx".encode()

@@ -5,6 +5,7 @@ Each test runs in both ways to a webhook's handler: callbacks and ASGI (`READERS
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from app.server.states import Wait
 from tests.harness.service import READERS
 from tests.web.server.test_pipelining import webhook
-from tests.web.two_doors import PretendedTransport, Side, idle, side
+from tests.web.two_doors import PretendedTransport, Side, idle
 
 Connected = tuple[Side, Any, PretendedTransport]
 PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -21,7 +22,7 @@ PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 @pytest.fixture(params=READERS)
 async def connected(request: pytest.FixtureRequest) -> AsyncIterator[Connected]:
     """Yields a process with a connection in memory: its protocol and its transport."""
-    async with side(request.param) as served:
+    with closing(Side(request.param)) as served:
         protocol, transport = served.connect()
         yield served, protocol, transport
         transport.close()
@@ -173,11 +174,10 @@ async def test_what_is_refused_is_not_stored(
     """Bytes behind a request are dropped above the limit of all clients, and do not count any more."""
     served, protocol, transport = connected
     monkeypatch.setattr("app.server.received.MAX_HEAD_BYTES", 10_000)
-    served.queue.working.clear()
     protocol.data_received(webhook(event) + large(12_000))
     await idle()
     assert (served.limits.received._large_bytes, protocol.holds) == (0, False)
-    served.queue.working.set()
+    served.queue.settle(None)
     await idle()
     assert (transport.written.count(b"HTTP/1.1 "), transport.is_closing()) == (1, True)
 
