@@ -113,8 +113,5 @@ class SqsConnection(FakeTransport):
 
 def response(body: bytes, status: bytes = b"200 OK") -> bytes:
     """Returns the bytes of an HTTP response as SQS sends it."""
-    return b"HTTP/1.1 %s\r\ncontent-type: application/x-amz-json-1.0\r\ncontent-length: %d\r\n\r\n%s" % (
-        status,
-        len(body),
-        body,
-    )
+    head = b"HTTP/1.1 %s\r\ncontent-type: application/x-amz-json-1.0\r\ncontent-length: %d\r\n\r\n"
+    return head % (status, len(body)) + body
