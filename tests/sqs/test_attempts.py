@@ -21,15 +21,13 @@ from app.sqs.queue import QueueAddress, SendLimits
 from app.sqs.sqs_connection import HttpResponse
 from app.telemetry.record import CallRecord
 from tests.harness import queues
-from tests.sqs.test_lean import failing
+from tests.sqs.test_lean import FOUND, URL, acknowledged, failing
 from tests.sqs.test_sqs_connection import Answering, Request, raw_server, whole
 
 pytestmark = pytest.mark.anyio
 
-ADDRESS = QueueAddress.at("http://sqs/000000000000/invoices")
+ADDRESS = QueueAddress.at(URL)
 MESSAGE = Message("body", {}, 4)
-DIGEST = "841a2d689ad86bd1611447453c22c6fc"  # of "body"
-FOUND = whole(json.dumps({"QueueUrl": "http://sqs/000000000000/invoices"}).encode())
 Send = Callable[[], Any]
 Client = Callable[[SendLimits], AbstractAsyncContextManager[Send]]
 
@@ -68,14 +66,6 @@ async def lean_batches(limits: SendLimits) -> AsyncIterator[Send]:
 
 
 CLIENTS = [blocking, single, batches, lean_batches]
-
-
-def acknowledged(request: Request) -> bytes:
-    if b"GetQueueUrl" in request.head:
-        return FOUND
-    ids = [entry["Id"] for entry in json.loads(request.body).get("Entries", [])]
-    taken = {"MessageId": "m", "MD5OfMessageBody": DIGEST}
-    return whole(json.dumps({**taken, "Successful": [{"Id": name, **taken} for name in ids]}).encode())
 
 
 @asynccontextmanager

@@ -26,13 +26,14 @@ from app.sqs.message import Message
 from app.sqs.queue import BatchRefused, QueueAddress, SendLimits
 from app.sqs.signing import Credentials
 from app.telemetry.record import CallRecord
-from tests.harness.sqs_stand_in import Call, Failure, SqsStandIn
+from tests.harness.sqs_stand_in import Call, Failure, SqsStandIn, acknowledging
 from tests.sqs.test_sqs_connection import Answering, RawServer, Request, raw_server, reset, whole
 
 pytestmark = pytest.mark.anyio
 
 MESSAGES = [Message(body, {}, 1) for body in "abc"]
 URL = "http://sqs/000000000000/invoices"
+FOUND = whole(json.dumps({"QueueUrl": URL}).encode())
 
 
 async def send(queue: LeanQueue, seconds: float = 30) -> list[WebhookRefused | None]:
@@ -49,12 +50,13 @@ def first(*failures: Failure) -> Callable[[Call], Failure | None]:
     return lambda call: left.pop(0) if left and call.action == "SendMessageBatch" else None
 
 
-def acknowledging(*ids: str) -> bytes:
-    return json.dumps({"Successful": [{"Id": name, "MessageId": "m"} for name in ids]}).encode()
-
-
 def acknowledged(request: Request) -> bytes:
-    return whole(acknowledging(*(entry["Id"] for entry in json.loads(request.body)["Entries"])))
+    """Returns the response of an SQS that finds the queue, and takes each message. Its one digest is of "body"."""
+    if b"GetQueueUrl" in request.head:
+        return FOUND
+    ids = [entry["Id"] for entry in json.loads(request.body).get("Entries", [])]
+    one = {"MessageId": "m", "MD5OfMessageBody": "841a2d689ad86bd1611447453c22c6fc"}
+    return whole(json.dumps({**one, **acknowledging(ids)}).encode())
 
 
 async def acknowledge(request: Request, writer: asyncio.StreamWriter) -> None:
@@ -168,7 +170,7 @@ async def test_each_entry_has_its_own_outcome(sqs: SqsStandIn) -> None:
     sqs.refusing = {"b": "InvalidMessageContents"}.get
     async with open_warm(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         assert [type(outcome) for outcome in await send(queue)] == [type(None), InvalidEvent, type(None)]
-        sqs.raw = {"SendMessageBatch": (200, acknowledging("1-2", "1-0"))}
+        sqs.raw = {"SendMessageBatch": (200, json.dumps(acknowledging(["1-2", "1-0"])).encode())}
         outcomes = await send(queue)
     assert outcomes[::2] == [None, None]
     assert isinstance(outcomes[1], QueueUnavailable)
@@ -177,8 +179,7 @@ async def test_each_entry_has_its_own_outcome(sqs: SqsStandIn) -> None:
 
 async def test_an_entry_in_both_lists_of_an_answer(sqs: SqsStandIn) -> None:
     """An entry in both lists has failed; the others have not."""
-    successful = [{"Id": f"0-{number}", "MessageId": "m"} for number in range(3)]
-    answer = {"Successful": successful, "Failed": [{"Id": "0-1", "Code": "InternalError"}]}
+    answer = acknowledging(["0-0", "0-1", "0-2"]) | {"Failed": [{"Id": "0-1", "Code": "InternalError"}]}
     sqs.raw = {"SendMessageBatch": (200, json.dumps(answer).encode())}
     async with open_warm(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         outcomes = await send(queue)
@@ -268,8 +269,7 @@ class Clock:
         date = request.head.partition(b"x-amz-date:")[2][:16].decode()
         signed = datetime.strptime(date, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp()
         if abs(signed - now) < 240:
-            url = whole(json.dumps({"QueueUrl": URL}).encode())
-            writer.write(url if b"GetQueueUrl" in request.head else acknowledged(request))
+            writer.write(acknowledged(request))
             return
         self.refused += 1
         if self._late is not None:

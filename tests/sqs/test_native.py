@@ -13,7 +13,7 @@ from app.sqs.message import Message
 from app.sqs.native import WARM_CONNECTIONS, open_queue
 from app.sqs.queue import QueueAddress, SendLimits
 from app.telemetry.record import CallRecord
-from tests.harness.sqs_stand_in import Fault, SqsStandIn, close
+from tests.harness.sqs_stand_in import Fault, SqsStandIn, acknowledging, close
 
 pytestmark = pytest.mark.anyio
 
@@ -56,8 +56,8 @@ async def test_sqs_hangs_at_the_start(sqs: SqsStandIn, monkeypatch: pytest.Monke
 
 async def test_an_entry_in_both_lists_of_an_answer(sqs: SqsStandIn) -> None:
     """An entry in both lists has failed; the other one has not."""
-    successful = [{"Id": name, "MessageId": "m"} for name in ("0-0", "0-1")]
-    answer = {"Successful": successful, "Failed": [{"Id": "0-1", "Code": "InternalError", "SenderFault": False}]}
+    failed = {"Failed": [{"Id": "0-1", "Code": "InternalError", "SenderFault": False}]}
+    answer = acknowledging(["0-0", "0-1"]) | failed
     sqs.raw = {"SendMessageBatch": (200, json.dumps(answer).encode())}
     async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         deadline = asyncio.get_running_loop().time() + 60
@@ -72,8 +72,8 @@ async def test_an_answer_to_another_call(sqs: SqsStandIn) -> None:
     async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         deadline = asyncio.get_running_loop().time() + 60
         assert await queue.send_batch([MESSAGE], deadline, CallRecord("SendMessageBatch")) == [None]
-        successful = [{"Id": entry["Id"], "MessageId": "m"} for entry in sqs.calls[-1].data["Entries"]]
-        sqs.raw = {"SendMessageBatch": (200, json.dumps({"Successful": successful}).encode())}
+        answer = acknowledging([entry["Id"] for entry in sqs.calls[-1].data["Entries"]])
+        sqs.raw = {"SendMessageBatch": (200, json.dumps(answer).encode())}
         [outcome] = await queue.send_batch([MESSAGE], deadline, CallRecord("SendMessageBatch"))
     assert getattr(outcome, "cause", None) == "Unanswered"
 
