@@ -1,4 +1,4 @@
-"""A forward proxy that supports only CONNECT, and that also acts as the HTTPS site behind the proxy."""
+"""A forward proxy that supports only CONNECT, and that can also act as the HTTPS site behind the proxy."""
 
 import asyncio
 import ssl
@@ -10,11 +10,11 @@ from typing import Self
 class ConnectProxy:
     """A context in which the proxy listens on a free port of 127.0.0.1.
 
-    The proxy terminates each tunnel, decrypts its bytes with `tls`, and forwards them to 127.0.0.1:`port`. `heads`: the
-    head of each request to the proxy.
+    The proxy forwards each tunnel to 127.0.0.1:`port`, and decrypts its bytes if `tls` is given. `heads`: the head of
+    each request to the proxy.
     """
 
-    def __init__(self, tls: ssl.SSLContext, port: int) -> None:
+    def __init__(self, tls: ssl.SSLContext | None, port: int) -> None:
         self.heads: list[str] = []
         self._tls, self._target = tls, port
         self._loop = asyncio.new_event_loop()
@@ -48,7 +48,8 @@ class ConnectProxy:
                 writer.write(b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n")
                 return writer.close()
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            await writer.start_tls(self._tls)
+            if self._tls is not None:
+                await writer.start_tls(self._tls)
             there, back = await asyncio.open_connection("127.0.0.1", self._target)
             await asyncio.gather(_forward(reader, back), _forward(there, writer))
         return None

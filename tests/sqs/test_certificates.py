@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from app.sqs.queue import QueueAddress, SendLimits
 from app.telemetry.record import CallRecord, unobserved
 from app.worker.consumed_queue import open_queues
 from tests.harness import queues
+from tests.harness.connect_proxy import ConnectProxy
 from tests.sqs.test_sqs_connection import Request, raw_server, whole
 
 pytestmark = pytest.mark.anyio
@@ -88,36 +89,6 @@ async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
     writer.write(whole(b'{"QueueUrl": "https://sqs/000000000000/invoices"}'))
 
 
-@contextlib.asynccontextmanager
-async def proxy() -> AsyncIterator[int]:
-    """Yields the port of a proxy that connects to where it is asked to."""
-    tasks: list[asyncio.Task[None] | None] = []
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        tasks.append(asyncio.current_task())
-        line = (await reader.readuntil(b"\r\n\r\n")).split(b" ")
-        host, port = line[1].decode().split(":")
-        there, back = await asyncio.open_connection(host, int(port))
-        writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
-        with contextlib.suppress(OSError, asyncio.CancelledError):
-            await asyncio.gather(piped(reader, back), piped(there, writer))
-        back.close()
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield server.sockets[0].getsockname()[1]
-    finally:
-        server.close()
-        await asyncio.gather(*(task for task in tasks if task is not None and task.cancel()), return_exceptions=True)
-
-
-async def piped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while data := await reader.read(65536):
-        writer.write(data)
-    writer.close()
-
-
 @pytest.mark.parametrize(("host", "until", "trusted", "accepted"), CERTIFICATES)
 @pytest.mark.parametrize(
     ("client", "proxied", "variable"),
@@ -141,12 +112,13 @@ async def test_a_certificate(
     """If the certificate is another host's, expired, or of an unknown CA, no client sends data."""
     context = certified(host, until, trusted, tmp_path / "bundle.pem")
     monkeypatch.setenv(variable, str(tmp_path / "bundle.pem"))
-    async with raw_server(answer, context) as server, proxy() as port:
+    async with raw_server(answer, context) as server:
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"https://127.0.0.1:{server.port}")
-        if proxied:
-            monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{port}")
-        with contextlib.suppress(Exception):  # the answer to another call than GetQueueUrl is no answer
-            await client()
+        with ConnectProxy(None, server.port) as proxy:
+            if proxied:
+                monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
+            with contextlib.suppress(Exception):  # the answer to another call than GetQueueUrl is no answer
+                await client()
     assert bool(server.requests) is accepted
 
 
