@@ -14,7 +14,7 @@ from app.billing import charge_items
 from app.billing.charge_items import CHARGE, USAGE
 from app.billing.charges import Billable, between
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
-from app.billing.items import Item, Update, text, typed
+from app.billing.items import Item, Update, text
 from app.billing.line_items import Period
 from app.billing.selection import Aside, Selection, Selector
 from app.clock import now_seconds
@@ -104,7 +104,14 @@ class Billables:
         """
         found: list[Billable] = []
         for customer in customers:
-            found += [charge_items.read(customer, item) for item in await self._of_invoice(customer)]
+            items = await self._table.query(
+                "#pk = :customer AND begins_with(#sk, :charge)",
+                only="#invoice_id = :invoice",
+                customer=f"customer#{customer}",
+                charge=CHARGE,
+                invoice=self._invoice,
+            )
+            found += [charge_items.read(customer, item) for item in items]
         return found
 
     def freed(self, billables: Iterable[Billable], reason: str) -> list[Update]:
@@ -124,26 +131,5 @@ class Billables:
             await self._table.write(updates[start : start + TRANSACTION])
 
     async def _between(self, customer: str, first: str, last: str) -> list[Item]:
-        items = self._table.query(
-            KeyConditionExpression="#pk = :customer AND #sk BETWEEN :first AND :last",
-            ExpressionAttributeNames={"#pk": "pk", "#sk": "sk"},
-            ExpressionAttributeValues={
-                ":customer": typed(f"customer#{customer}"),
-                ":first": typed(first),
-                ":last": typed(last),
-            },
-        )
-        return [item async for item in items]
-
-    async def _of_invoice(self, customer: str) -> list[Item]:
-        items = self._table.query(
-            KeyConditionExpression="#pk = :customer AND begins_with(#sk, :charge)",
-            FilterExpression="#invoice_id = :invoice",
-            ExpressionAttributeNames={"#pk": "pk", "#sk": "sk", "#invoice_id": "invoice_id"},
-            ExpressionAttributeValues={
-                ":customer": typed(f"customer#{customer}"),
-                ":charge": typed(CHARGE),
-                ":invoice": typed(self._invoice),
-            },
-        )
-        return [item async for item in items]
+        keys = "#pk = :customer AND #sk BETWEEN :first AND :last"
+        return await self._table.query(keys, customer=f"customer#{customer}", first=first, last=last)

@@ -1,14 +1,14 @@
 """Calls the DynamoDB table with aioboto3. Each process has one client, and every call has a deadline."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from botocore import xform_name
 from botocore.exceptions import ClientError
 
-from app.billing.items import Item, Update
+from app.billing.items import Item, Update, Value, placeholders
 from app.errors import TableUnavailable, Unprocessable
 from app.sqs.async_client import open_client
 from app.sqs.failures import NotAcknowledgedError, code_of, retries_of, without_tracebacks
@@ -84,22 +84,28 @@ class Table:
         """
         await (self.update(updates[0]) if len(updates) == 1 else self.transact(updates))
 
-    async def query(self, **parameters: Any) -> AsyncIterator[Item]:
-        """Yields the items of all pages of a Query with consistent reads. Raises TableUnavailable, Unprocessable."""
-        start: dict[str, Any] = {}
-        while True:
-            answer = await self._call("Query", TableName=self.name, ConsistentRead=True, **parameters, **start)
-            for item in answer["Items"]:
-                yield item
-            if not answer.get("LastEvaluatedKey"):
-                return
-            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+    async def query(self, keys: str, only: str | None = None, **values: Value) -> list[Item]:
+        """Returns the items whose keys meet the condition `keys`, and which meet the filter `only`, if any.
 
-    async def scan(self, **parameters: Any) -> AsyncIterator[list[Item]]:
-        """Yields the pages of a Scan of the whole table, some of which may be empty. Raises TableUnavailable."""
+        `values`: the value of each `:name` in the two expressions. Raises TableUnavailable, Unprocessable.
+        """
+        expressions = {"KeyConditionExpression": keys} | ({} if only is None else {"FilterExpression": only})
+        return [item async for page in self._pages("Query", expressions, values) for item in page]
+
+    def scan(self, only: str, **values: Value) -> AsyncIterator[list[Item]]:
+        """Yields the pages of the whole table, with the items that meet the filter `only`. Raises TableUnavailable.
+
+        Some pages may be empty. `values`: the value of each `:name` in the filter.
+        """
+        return self._pages("Scan", {"FilterExpression": only}, values)
+
+    async def _pages(
+        self, operation: str, expressions: Mapping[str, str], values: Mapping[str, Value]
+    ) -> AsyncIterator[list[Item]]:
+        parameters = {**expressions, **placeholders(" ".join(expressions.values()), values)}
         start: dict[str, Any] = {}
         while True:
-            answer = await self._call("Scan", TableName=self.name, ConsistentRead=True, **parameters, **start)
+            answer = await self._call(operation, TableName=self.name, ConsistentRead=True, **parameters, **start)
             yield answer["Items"]
             if not answer.get("LastEvaluatedKey"):
                 return

@@ -35,11 +35,21 @@ def typed(value: Value) -> dict[str, str]:
     return {"S": value} if isinstance(value, str) else {"N": str(value)}
 
 
+def placeholders(expressions: str, values: Mapping[str, Value]) -> dict[str, Any]:
+    """Returns the parameters with the attribute of each `#name` and the value of each `:name` in `expressions`.
+
+    The expressions write an attribute as `#name`, because several names are reserved words of DynamoDB.
+    """
+    return {
+        "ExpressionAttributeNames": {f"#{name}": name for name in sorted(set(re.findall(r"#(\w+)", expressions)))},
+        "ExpressionAttributeValues": {f":{name}": typed(value) for name, value in values.items()},
+    }
+
+
 class Update:
     """A conditional change of one item. `change` and `condition` are expressions of DynamoDB.
 
-    The expressions write an attribute as `#name`, because several names are reserved words of DynamoDB. `values`: the
-    value of each `:name` in the expressions.
+    `values`: the value of each `:name` in the expressions. See `placeholders`.
     """
 
     def __init__(self, key: Key, change: str, condition: str, /, **values: Value) -> None:
@@ -47,15 +57,11 @@ class Update:
 
     def parameters(self, table: str) -> dict[str, Any]:
         """Returns the parameters of UpdateItem, or of an Update within TransactWriteItems."""
-        names = sorted(set(re.findall(r"#(\w+)", f"{self.change} {self.condition}")))
-        parameters: dict[str, Any] = {
+        return {
             "TableName": table,
             "Key": self.key,
             "UpdateExpression": self.change,
             "ConditionExpression": self.condition,
-            "ExpressionAttributeNames": {f"#{name}": name for name in names},
             "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            **placeholders(f"{self.change} {self.condition}", self.values),
         }
-        if self.values:
-            parameters["ExpressionAttributeValues"] = {f":{name}": typed(value) for name, value in self.values.items()}
-        return parameters

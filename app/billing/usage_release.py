@@ -14,7 +14,7 @@ from app.billing.charge_items import CHARGE
 from app.billing.chargebee import Chargebee
 from app.billing.charges import Billable, changed_after
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
-from app.billing.items import number, text, typed
+from app.billing.items import number, text
 from app.billing.leases import expires
 from app.billing.references import refers_to
 from app.billing.result import positive
@@ -97,10 +97,7 @@ class Releaser:
         verdicts: dict[str, str] = {}
         judged: set[str] = set()
         read = 0
-        filters = {"FilterExpression": "#invoice_id = :id OR #closed_as = :id"}
-        names = {"#invoice_id": "invoice_id", "#closed_as": "closed_as"}
-        values = {":id": typed(invoice_id)}
-        async for page in self._table.scan(**filters, ExpressionAttributeNames=names, ExpressionAttributeValues=values):
+        async for page in self._table.scan("#invoice_id = :id OR #closed_as = :id", id=invoice_id):
             for item in page:
                 if item["sk"]["S"] == "claim":
                     verdicts[item["pk"]["S"].removeprefix("event#")] = item["code"]["S"]

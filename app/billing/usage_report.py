@@ -8,7 +8,7 @@ from typing import NamedTuple
 from app.billing.charge_items import USAGE, charge_key, differs, read, suffix_of
 from app.billing.charges import Billable, chargeable
 from app.billing.dynamodb import Table
-from app.billing.items import Item, text, typed
+from app.billing.items import Item, text
 from app.errors import Unprocessable
 
 BATCH = 100  # maximum number of keys in one BatchGetItem
@@ -68,10 +68,7 @@ async def unbilled(table: Table, before: int, progress: Callable[[int], None]) -
     `progress` receives the number of usage items that have been read so far. Raises BillingFailed.
     """
     report = Report()
-    names, values = {"#sk": "sk"}, {":usage": typed(USAGE)}
-    async for page in table.scan(
-        FilterExpression="begins_with(#sk, :usage)", ExpressionAttributeNames=names, ExpressionAttributeValues=values
-    ):
+    async for page in table.scan("begins_with(#sk, :usage)", usage=USAGE):
         for items in _batches(page):
             keys = [charge_key(item["pk"]["S"].removeprefix("customer#"), suffix_of(item)) for item in items]
             charges = {(one["pk"]["S"], suffix_of(one)): one for one in await table.get_all(keys)}
