@@ -1,13 +1,17 @@
 """Describes an invoice's lines, and finds ad-hoc lines (one-time charges) that are not in the event. Without I/O."""
 
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
+
+from app.billing.answers import FoundLine
+from app.events import LineItem
 
 # The type of the lines that Chargebee's add_charge adds (line_items.entity_type):
 # https://apidocs.chargebee.com/docs/api/invoices
 ADHOC = "adhoc"
 # The latest end of a period, in unix seconds: the table's sort keys have only ten digits for the time.
 LATEST_SECOND = 9_999_999_998
+Line = LineItem | FoundLine
 
 
 class Period(NamedTuple):
@@ -15,25 +19,6 @@ class Period(NamedTuple):
 
     start: int
     end: int
-
-
-class Line(Protocol):
-    """A line item in an event or in Chargebee's answer. `unit_amount` is in minor units."""
-
-    @property
-    def unit_amount(self) -> int: ...
-    @property
-    def date_from(self) -> int: ...
-    @property
-    def date_to(self) -> int: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def entity_type(self) -> str: ...
-    @property
-    def subscription_id(self) -> object: ...
-    @property
-    def customer_id(self) -> object: ...
 
 
 def added(lines: Iterable[Line], first_lines: Iterable[Line]) -> list[Line]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.billing.answers import FoundLine
 from app.billing.charges import (
     KEY_LENGTH,
     Billable,
@@ -27,14 +27,11 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=400)
 SECONDS = st.integers(0, 9_999_999_999)
 
 
-class Line(NamedTuple):
+class Line(FoundLine):
     date_from: int = 0
     date_to: int = 0
-    description: str = ""
     entity_type: str = "plan_item_price"
     unit_amount: int = 1
-    subscription_id: object = None
-    customer_id: object = None
 
 
 # Descriptions as people write them, and such as imitate a reference.
@@ -85,7 +82,7 @@ def test_a_line_of_the_event_is_no_charge_of_ours() -> None:
     billable = _billable("b1", "text")
     exact = Line(description=described(billable), entity_type=ADHOC)
     assert _on([billable], [exact], [exact]) == []
-    assert _on([billable], [exact._replace(date_from=5, date_to=5)], [exact]) == [billable]
+    assert _on([billable], [exact.model_copy(update={"date_from": 5, "date_to": 5})], [exact]) == [billable]
 
 
 def test_a_line_of_another_amount_is_no_charge_of_ours() -> None:
