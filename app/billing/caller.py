@@ -1,7 +1,5 @@
 """Defines who calls Chargebee's API, with or without a lease, and records whether Chargebee has answered the calls."""
 
-from typing import Protocol
-
 
 class Asked:
     """Records what is known about the calls to Chargebee of one attempt to process an event.
@@ -25,25 +23,18 @@ class Asked:
         self.unanswered = False
 
 
-class Caller(Protocol):
-    """The caller of a call to Chargebee: a Lease or an Unleased. `event_id` is part of the call's idempotency key."""
+class Caller:
+    """The caller of a call to Chargebee. `event_id` is part of the call's idempotency key.
 
-    event_id: str
-    asked: Asked
+    A caller without a lease may only make calls that change nothing at Chargebee. `Term` is the caller with a lease.
+    """
+
+    def __init__(self, event_id: str = "") -> None:
+        self.event_id, self.asked = event_id, Asked()
 
     async def allowance(self, seconds: float) -> float:
         """Returns the time-out of the next call in seconds, at most `seconds`.
 
         Raises BillingFailed if the attempt must not make a call.
         """
-        ...
-
-
-class Unleased:
-    """A caller without a lease. The caller may only make calls that change nothing at Chargebee."""
-
-    def __init__(self, event_id: str = "") -> None:
-        self.event_id, self.asked = event_id, Asked()
-
-    async def allowance(self, seconds: float) -> float:
         return seconds

@@ -20,7 +20,7 @@ from app.billing.answers import (
     unreadable,
 )
 from app.billing.api_calls import ApiCalls
-from app.billing.caller import Caller, Unleased
+from app.billing.caller import Caller
 from app.billing.chargebee_session import open_session
 from app.billing.charges import Billable, idempotency_key
 from app.billing.coverage import Coverage
@@ -91,7 +91,7 @@ class Chargebee:
 
         `filters`: query parameters, for example `**{"occurred_at[after]": "1785535409"}`. Raises BillingFailed.
         """
-        async for entry in entries(self._calls, Unleased(), "list_events", "/events", filters):
+        async for entry in entries(self._calls, Caller(), "list_events", "/events", filters):
             event = entry.get("event")
             yield event if isinstance(event, dict) else {}
 

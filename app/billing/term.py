@@ -9,7 +9,7 @@ system clocks of two workers may differ by this twelfth, which is 5 s for a leas
 import asyncio
 
 from app.billing import claims
-from app.billing.caller import Asked
+from app.billing.caller import Caller
 from app.billing.dynamodb import ConditionFailed, Table
 from app.clock import CLOCK, monotonic, now_ms
 from app.errors import ClaimedElsewhere
@@ -17,14 +17,14 @@ from app.errors import ClaimedElsewhere
 SKEW = 1 / 12
 
 
-class Term:
+class Term(Caller):
     """The time of a lease, and its renewal. The subclass `Lease` begins and ends the lease.
 
     `seconds`: the length of the lease, counted from the claim and from each renewal.
     """
 
     def __init__(self, table: Table, event_id: str, owner: str, seconds: float) -> None:
-        self.event_id, self.asked = event_id, Asked()
+        super().__init__(event_id)
         self._table = table
         self.token = f"{owner}/{CLOCK.get().token(8)}"
         self.seconds = seconds

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from app.billing import charge_items, claims
 from app.billing.answers import VOIDED
-from app.billing.caller import Unleased
+from app.billing.caller import Caller
 from app.billing.charge_items import CHARGE
 from app.billing.chargebee import Chargebee
 from app.billing.charges import Billable, changed_after
@@ -62,7 +62,7 @@ class Releaser:
         """Raises NotReleased if the invoice exists and is not void, or if another invoice contains its charges."""
         billed = {one.closed_as or draft for draft, usage in affected.usage.items() for one in usage}
         for invoice_id in sorted(billed | affected.judged):
-            if not await self._chargebee.is_void_or_gone(Unleased(), invoice_id):
+            if not await self._chargebee.is_void_or_gone(Caller(), invoice_id):
                 raise NotReleased(f"The invoice {invoice_id} is neither void nor gone: void or delete it first")
         for draft, usage in affected.usage.items():
             await self._require_uncharged(draft, positive(one for one in usage if one.closed_as is None))
@@ -86,7 +86,7 @@ class Releaser:
         """Raises NotReleased if a closed invoice has charges of `usage`. The close has given the draft a new id."""
         for payer in sorted({one.payer or one.customer_id for one in usage}):
             own = [one for one in usage if payer == (one.payer or one.customer_id)]
-            async for found in self._chargebee.closed_invoices(Unleased(), payer, changed_after(own)):
+            async for found in self._chargebee.closed_invoices(Caller(), payer, changed_after(own)):
                 if found.status != VOIDED and refers_to(found.line_items, own):
                     raise NotReleased(
                         f"The invoice {found.id} has charges of {draft}: void it first, or redrive the event"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.billing.answers import InvalidState
-from app.billing.caller import Unleased
+from app.billing.caller import Caller
 from app.billing.items import Update, claim_key
 from app.errors import ChargebeeUnavailable, Postponed, TableUnavailable, Unprocessable
 from app.telemetry.record import CANCELLED, CallRecord
@@ -62,7 +62,7 @@ async def test_how_a_call_to_chargebee_ends(
     monkeypatch.setattr("app.billing.api_calls.REST", 0.01)
     async with answering(*answers) as url, billing(chargebee_url=url) as worker:
         with pytest.raises((InvalidState, Postponed, Unprocessable)):
-            await worker.chargebee.close(Unleased("ev_1"), "inv_1", "cus_1")
+            await worker.chargebee.close(Caller("ev_1"), "inv_1", "cus_1")
     [call] = _of_chargebee(stage)
     assert (call.code, call.refused, call.retries, call.throttled) == (code, refused, retries, throttled)
     assert len(call.waited) == 1 + retries
@@ -77,7 +77,7 @@ async def test_a_call_that_was_never_made(stage: Stage, billing: OpenBilling, mo
 
         monkeypatch.setattr(worker.chargebee._calls._rate_limit, "slot", late)
         with pytest.raises(ChargebeeUnavailable):
-            await worker.chargebee.close(Unleased("ev_1"), "inv_1", "cus_1")
+            await worker.chargebee.close(Caller("ev_1"), "inv_1", "cus_1")
     assert _of_chargebee(stage) == []
 
 

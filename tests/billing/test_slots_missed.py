@@ -7,7 +7,7 @@ import pytest
 
 from app.billing import rate
 from app.billing.api_calls import ApiCalls
-from app.billing.caller import Unleased
+from app.billing.caller import Caller
 from app.billing.dynamodb import Table
 from app.billing.items import Update
 from app.billing.rate import MISSES, SharedRateLimit
@@ -32,7 +32,7 @@ class OneItem(Table):
         return {"next_at": {"N": str(self._next_at)}}
 
 
-class SlowLease(Unleased):
+class SlowLease(Caller):
     """A lease that ends soon, so that each call needs a renewal, which takes longer than a slot is valid."""
 
     async def allowance(self, seconds: float) -> float:
