@@ -1,8 +1,8 @@
 """Claims an event and does its billing work. The work is done only once, even if the event arrives several times."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from loguru import logger
@@ -14,14 +14,15 @@ from app.billing.dynamodb import Table, open_table
 from app.billing.items import claim_key, text
 from app.billing.leases import AlreadyDone, Lease, Superseded
 from app.billing.rate import SharedRateLimit
-from app.billing.result import Outcome, Result
+from app.billing.result import Outcome
 from app.billing.term import lost
 from app.errors import BillingFailed, TableUnavailable, Unprocessable
-from app.events import PENDING_INVOICE_CREATED, Event, Invoice
+from app.events import PENDING_INVOICE_CREATED, Event
 from app.telemetry.record import ObserveCall, unobserved
 
 T = TypeVar("T")
-Work = Callable[[Clients, Lease, Event, Invoice], Coroutine[Any, Any, Result]]
+# The work for each type of event. An event of any other type is only recorded.
+WORK: Mapping[str, type[BillingAttempt]] = {PENDING_INVOICE_CREATED: BillingAttempt}
 RELEASE_SECONDS = 2.0
 RENEWALS = 3  # the pause between two renewals is the lease's length divided by this number
 TRIES = 4  # while the table cannot be reached, renewals are this many times as frequent
@@ -96,7 +97,7 @@ class Billing:
                     judged[event_id] = code
         return done, judged
 
-    async def _work(self, lease: Lease, event: Event, work: Work) -> Outcome:
+    async def _work(self, lease: Lease, event: Event, work: type[BillingAttempt]) -> Outcome:
         invoice = event.content.invoice
         assert invoice is not None, "an event of a type in WORK has an invoice"
         try:
@@ -104,20 +105,12 @@ class Billing:
         except Superseded:
             await lease.finish("superseded")
             return "superseded"
-        result = await while_leased(lease, work(self._clients, lease, event, invoice))
+        result = await while_leased(lease, work(self._clients, lease, event, invoice).bill())
         if result.verdict is not None:
             await lease.fail(result.verdict, result.closed_as, result.updates)
             raise result.verdict
         await lease.finish(result.outcome, invoice.version, result.updates)
         return result.outcome
-
-
-async def bill(clients: Clients, lease: Lease, event: Event, invoice: Invoice) -> Result:
-    return await BillingAttempt(clients, lease, event, invoice).bill()
-
-
-# The work for each type of event. An event of any other type is only recorded.
-WORK: Mapping[str, Work] = {PENDING_INVOICE_CREATED: bill}
 
 
 async def while_leased(lease: Lease, work: Coroutine[Any, Any, T]) -> T:
@@ -169,8 +162,8 @@ async def open_billing(access: BillingAccess, owner: str, observe: ObserveCall =
 
     `observe` receives the record of each call to DynamoDB and Chargebee.
     """
-    async with AsyncExitStack() as stack:
-        table = await stack.enter_async_context(open_table(access.table, access.connections, observe))
-        rate_limit = SharedRateLimit(table, access.rate)
-        chargebee = await stack.enter_async_context(open_chargebee(access, rate_limit, observe))
+    async with (
+        open_table(access.table, access.connections, observe) as table,
+        open_chargebee(access, SharedRateLimit(table, access.rate), observe) as chargebee,
+    ):
         yield Billing(table, chargebee, owner, access.lease, access.exempt)
