@@ -17,7 +17,7 @@ from app.billing.leases import Lease
 from app.billing.result import Result, positive
 from app.billing.selection import Selection, Selector
 from app.billing.settlement import Settlement, require_settled
-from app.billing.whose import Inquiries
+from app.billing.whose import settle
 from app.errors import BillingFailed, ChargebeeUnavailable, Unprocessable
 from app.events import Event, Invoice
 
@@ -113,8 +113,7 @@ class BillingAttempt:
 
     async def _reserve(self, selection: Selection) -> list[Billable]:
         """Reserves usage for the invoice, and sets aside usage that cannot be charged. Returns the reserved usage."""
-        inquiries = Inquiries(self._chargebee, self._lease, self._covered)
-        wanted, aside = await inquiries.settle(selection.free, selection.elsewhere)
+        wanted, aside = await settle(self._chargebee, self._lease, self._covered, selection)
         aside += selection.odd
         done = await self._billables.reserve(wanted, [one for one in aside if one not in selection.set_aside])
         self._settlement.by_attempt = done.by_attempt
