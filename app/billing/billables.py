@@ -76,11 +76,8 @@ class Billables:
                 for (_, what), item in both:
                     if item is not None and text(item, "invoice_id") == self._invoice:
                         self._keep(what, item, done)
-        for _, what in entries:
-            if isinstance(what, Aside):
-                done.aside.append(what)
-            else:
-                done.by_attempt.append(what)
+        done.aside.extend(what for _, what in entries if isinstance(what, Aside))
+        done.by_attempt.extend(what for _, what in entries if isinstance(what, Billable))
 
     def _keep(self, what: Billable | Aside, item: Item, done: Reserved) -> None:
         """Adds to `done` a reservation that is already in the table. The invoice charges the snapshot in `item`."""

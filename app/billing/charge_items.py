@@ -134,6 +134,9 @@ def released(billable: Billable) -> Update:
     return Update(key, change, "#invoice_id = :old", old=billable.invoice_id or "")
 
 
-def differs(usage: Billable, charge: Billable) -> bool:
-    """Returns whether the usage item differs from the snapshot in the charge item: its writer has changed it."""
-    return snapshot(usage) != snapshot(charge)
+def differs(usage: Billable | None, charge: Billable) -> bool:
+    """Returns whether the usage item differs from the snapshot in the charge item: its writer has changed it.
+
+    `usage`: the usage item, or None if it cannot be charged any more.
+    """
+    return usage is None or snapshot(usage) != snapshot(charge)

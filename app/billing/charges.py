@@ -107,7 +107,7 @@ def chargeable(customer_id: str, item: Item) -> Billable:
             currency=_name(item, "currency", _CURRENCY),
             subscription_id=_name(item, "subscription_id", _SUBSCRIPTION),
         )
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, InvalidOperation):
         raise Unprocessable("A billable event lacks an attribute, or has an invalid one", "invalid_billable") from None
     billable.require_chargeable()
     if item["sk"] != billable_key(customer_id, billable)["sk"]:
@@ -115,12 +115,17 @@ def chargeable(customer_id: str, item: Item) -> Billable:
     return billable
 
 
-def _whole(number: str) -> int:
-    """Converts `number` to an int. Raises Unprocessable for a fraction such as 12.5, and ValueError for other text."""
+def chargeable_or_none(customer_id: str, item: Item) -> Billable | None:
+    """Converts a usage item to a billable event, or returns None if the billable event cannot be charged."""
     try:
-        found = Decimal(number)
-    except InvalidOperation:
-        raise ValueError(number) from None
+        return chargeable(customer_id, item)
+    except Unprocessable:
+        return None
+
+
+def _whole(number: str) -> int:
+    """Converts `number` to an int. Raises Unprocessable for a fraction, and InvalidOperation for other text."""
+    found = Decimal(number)
     if found != found.to_integral_value():
         raise Unprocessable("A billable event's amount is not a whole number of minor units", "invalid_amount")
     return int(found)

@@ -60,9 +60,8 @@ def _set_up_table(client: "DynamoDBClient", name: str, dry_run: bool) -> str:
 
 
 def _set_up_expiry(client: "DynamoDBClient", name: str, dry_run: bool) -> str:
-    if dry_run and _described(client, name) is None:
-        return f"A time to live would be set up: DynamoDB would delete each item at the time in its attribute {EXPIRY}"
-    known = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
+    exists = not dry_run or _described(client, name) is not None
+    known = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"] if exists else {}
     if known.get("TimeToLiveStatus") in ("ENABLED", "ENABLING"):
         if known.get("AttributeName") != EXPIRY:
             raise ConfigurationError(f"The table {name} has a TTL on another attribute: allowed is {EXPIRY}")

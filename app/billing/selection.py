@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from app.billing.charge_items import differs, read, suffix_of
-from app.billing.charges import Billable, chargeable
+from app.billing.charges import Billable, chargeable, chargeable_or_none
 from app.billing.coverage import Coverage, covering
 from app.billing.items import Item
 from app.errors import Unprocessable
@@ -67,7 +67,7 @@ class Selector(NamedTuple):
     def _add_reserved(self, into: Selection, charge: Billable, usage: Item | None) -> None:
         if charge.invoice_id == self.invoice_id:
             into.own.append(charge)
-            if usage is not None and _was_changed(usage, charge):
+            if usage is not None and differs(chargeable_or_none(charge.customer_id, usage), charge):
                 into.changed.append(charge.reference)
         elif self._is_covered(charge):
             (into.in_work if charge.closed_as is None else into.elsewhere).append(charge)
@@ -94,10 +94,3 @@ class Selector(NamedTuple):
         subscription, currency = (item.get(name, {}).get("S") for name in ("subscription_id", "currency"))
         subscriptions = {one.subscription_id for one in self.covered if one.customer_id == customer_id}
         return (subscription or None) in {None, *subscriptions} and (currency or None) in (None, self.currency)
-
-
-def _was_changed(usage: Item, charge: Billable) -> bool:
-    try:
-        return differs(chargeable(charge.customer_id, usage), charge)
-    except Unprocessable:
-        return True

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from app.billing.charge_items import USAGE, charge_key, differs, read, suffix_of
-from app.billing.charges import Billable, chargeable
+from app.billing.charges import Billable, chargeable_or_none
 from app.billing.dynamodb import Table
 from app.billing.items import Item, text
-from app.errors import Unprocessable
 
 BATCH = 100  # maximum number of keys in one BatchGetItem
 NEVER, RESERVED = "never_reserved", "reserved"
@@ -47,10 +46,10 @@ class Report:
         """
         self.read += 1
         customer, suffix = item["pk"]["S"].removeprefix("customer#"), suffix_of(item)
-        usage = _usage(customer, item)
+        usage = chargeable_or_none(customer, item)
         if "invoice_id" in charge:
             charged = read(customer, charge)
-            if usage is None or differs(usage, charged):
+            if differs(usage, charged):
                 self.changed.append(Changed(charged, usage))
         at = int(suffix[:10]) if suffix[:10].isdecimal() else 0
         reason = _reason(charge)
@@ -81,13 +80,6 @@ async def unbilled(table: Table, before: int, progress: Callable[[int], None]) -
 def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
     for start in range(0, len(items), BATCH):
         yield items[start : start + BATCH]
-
-
-def _usage(customer: str, item: Item) -> Billable | None:
-    try:
-        return chargeable(customer, item)
-    except Unprocessable:
-        return None
 
 
 def _reason(charge: Item) -> str | None:
