@@ -57,19 +57,15 @@ class ConsumedQueue:
 
     async def delete(self, receipt_handles: Sequence[str]) -> list[FailedEntry | None]:
         """Deletes at most ten messages and returns, for each, None or a FailedEntry."""
-        entries = [{"Id": str(number), "ReceiptHandle": handle} for number, handle in enumerate(receipt_handles)]
-        return _failed_entries(await self._call("DeleteMessageBatch", len(entries), Entries=entries), entries)
+        return await self._batch("DeleteMessageBatch", [{"ReceiptHandle": handle} for handle in receipt_handles])
 
     async def change_visibility(self, changes: Sequence[tuple[str, int]]) -> list[FailedEntry | None]:
         """Sets the visibility timeouts of at most ten messages and returns, for each, None or a FailedEntry.
 
         `changes`: the receipt handle of each message, and for how many seconds from now SQS hides the message.
         """
-        entries = [
-            {"Id": str(number), "ReceiptHandle": handle, "VisibilityTimeout": seconds}
-            for number, (handle, seconds) in enumerate(changes)
-        ]
-        return _failed_entries(await self._call("ChangeMessageVisibilityBatch", len(entries), Entries=entries), entries)
+        entries = [{"ReceiptHandle": handle, "VisibilityTimeout": seconds} for handle, seconds in changes]
+        return await self._batch("ChangeMessageVisibilityBatch", entries)
 
     async def send(self, parameters: Mapping[str, Any]) -> None:
         """Sends one message with SendMessage's `parameters`, except QueueUrl, and waits for SQS's acknowledgement."""
@@ -95,6 +91,21 @@ class ConsumedQueue:
         answer = await self._call("ListMessageMoveTasks", SourceArn=source, MaxResults=1)
         return dict(answer["Results"][0])
 
+    async def _batch(self, operation: str, entries: Sequence[Mapping[str, Any]]) -> list[FailedEntry | None]:
+        """Makes one call for all `entries` and returns, for each, None or a FailedEntry.
+
+        An entry has succeeded if the answer lists the entry under Successful and does not list it under Failed.
+        """
+        numbered = [{"Id": str(number), **entry} for number, entry in enumerate(entries)]
+        answer = await self._call(operation, len(entries), Entries=numbered)
+        failed = {
+            entry["Id"]: FailedEntry(str(entry.get("Code")), final=entry.get("SenderFault") is True)
+            for entry in answer.get("Failed", [])
+        }
+        done = {entry["Id"] for entry in answer.get("Successful", [])} - failed.keys()
+        unanswered = FailedEntry("Unanswered", final=False)
+        return [None if entry["Id"] in done else failed.get(entry["Id"], unanswered) for entry in numbered]
+
     async def _call(
         self, operation: str, messages: int | None = None, longer: float = 0, **parameters: Any
     ) -> dict[str, Any]:
@@ -115,20 +126,6 @@ class ConsumedQueue:
         answer = await self._client.get_queue_url(**self._address.parameters())
         self._url = require_queue_url(answer)
         return self._url
-
-
-def _failed_entries(answer: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> list[FailedEntry | None]:
-    """Returns, for each entry, None or a FailedEntry.
-
-    An entry has succeeded if the answer lists the entry under Successful and does not list it under Failed.
-    """
-    failed = {
-        entry["Id"]: FailedEntry(str(entry.get("Code")), final=entry.get("SenderFault") is True)
-        for entry in answer.get("Failed", [])
-    }
-    done = {entry["Id"] for entry in answer.get("Successful", [])} - failed.keys()
-    unanswered = FailedEntry("Unanswered", final=False)
-    return [None if entry["Id"] in done else failed.get(entry["Id"], unanswered) for entry in entries]
 
 
 @asynccontextmanager
