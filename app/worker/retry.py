@@ -4,9 +4,8 @@ The delays have full jitter: https://aws.amazon.com/blogs/architecture/exponenti
 """
 
 import math
-from collections.abc import Callable
 
-from app import clock
+from app.clock import uniform
 
 BASE_SECONDS = 30.0
 MAX_SECONDS = 900.0
@@ -17,17 +16,8 @@ VISIBILITY_SECONDS = 12 * 3600
 # Seconds subtracted from VISIBILITY_SECONDS, because time passes until a call reaches SQS.
 MARGIN_SECONDS = 60
 
-Uniform = Callable[[float, float], float]
 
-
-def retry_delay(
-    receive_count: int,
-    age: float,
-    retry_after: float | None = None,
-    uniform: Uniform = clock.uniform,
-    *,
-    base: float = BASE_SECONDS,
-) -> int:
+def retry_delay(receive_count: int, age: float, retry_after: float | None = None, *, base: float = BASE_SECONDS) -> int:
     """Returns the whole seconds until a failed message becomes visible again.
 
     `age`: seconds since the last receive; `base`: the longest delay after the first receive, in seconds.
@@ -53,6 +43,6 @@ def longest_visibility(age: float) -> int:
     return max(int(VISIBILITY_SECONDS - MARGIN_SECONDS - age), 0)
 
 
-def pause(failures: int, longest: float, uniform: Uniform = clock.uniform) -> float:
+def pause(failures: int, longest: float) -> float:
     """Returns the seconds to wait, at most `longest`, before the next call to SQS after `failures` failed calls."""
     return uniform(0.0, min(longest, 0.25 * 2.0 ** min(failures, 10)))
