@@ -65,7 +65,6 @@ EXCEPTIONS = {
     "app/worker/last_event.py: last_event": "ours",
     "app/worker/one_by_one.py: move.result": "ours",
     "app/worker/one_by_one.py: self.result": "ours",
-    "app/worker/event_comparison.py: comparison.summary": "ours",
     "app/worker/event_comparison.py: self.summary": "ours",
     "app/worker/dead_letter_moves.py: result": "ours",
     "loadtest/fire/attack_measurement.py: used": "ours",

@@ -24,7 +24,7 @@ from app.billing.caller import Caller
 from app.billing.chargebee_session import open_session
 from app.billing.charges import Billable, idempotency_key
 from app.billing.coverage import Coverage
-from app.billing.pages import entries, invoice_path, whole_invoice
+from app.billing.pages import invoice_path, pages, whole_invoice
 from app.billing.rate import SharedRateLimit
 from app.billing.references import described
 from app.errors import ChargebeeUnavailable, Unprocessable
@@ -86,14 +86,14 @@ class Chargebee:
         """Returns the invoice with the line items of all pages. Raises BillingFailed."""
         return await whole_invoice(self._calls, caller, invoice_id)
 
-    async def list_events(self, **filters: str) -> AsyncIterator[Mapping[str, Any]]:
-        """Yields the events of all pages of Chargebee's List Events, and {} for an entry without an event.
+    async def list_events(self, **filters: str) -> AsyncIterator[list[Mapping[str, Any]]]:
+        """Yields the pages of Chargebee's List Events, with {} for an entry without an event.
 
         `filters`: query parameters, for example `**{"occurred_at[after]": "1785535409"}`. Raises BillingFailed.
         """
-        async for entry in entries(self._calls, Caller(), "list_events", "/events", filters):
-            event = entry.get("event")
-            yield event if isinstance(event, dict) else {}
+        async for page in pages(self._calls, Caller(), "list_events", "/events", filters):
+            events = (entry.get("event") for entry in page)
+            yield [event if isinstance(event, dict) else {} for event in events]
 
     async def closed_invoices(self, caller: Caller, customer_id: str, since: int) -> AsyncIterator[FoundInvoice]:
         """Yields the customer's invoices that are not pending and have changed after `since` (a unix time in seconds).
@@ -101,16 +101,17 @@ class Chargebee:
         Each invoice has the line items of all pages. Raises BillingFailed.
         """
         filters = {"customer_id[is]": customer_id, "updated_at[after]": str(since)}
-        async for entry in entries(self._calls, caller, "list_invoices", "/invoices", filters):
-            found = invoice_of(entry)
-            if not found.is_pending:
-                yield found if found.line_items_next_offset is None else await self.retrieve(caller, found.id)
+        async for page in pages(self._calls, caller, "list_invoices", "/invoices", filters):
+            for found in map(invoice_of, page):
+                if not found.is_pending:
+                    yield found if found.line_items_next_offset is None else await self.retrieve(caller, found.id)
 
     async def subscriptions(self, caller: Caller, customer_id: str) -> AsyncIterator[FoundSubscription]:
         """Yields the customer's subscriptions, whatever their status. Raises BillingFailed."""
         filters = {"customer_id[is]": customer_id}
-        async for entry in entries(self._calls, caller, "list_subscriptions", "/subscriptions", filters):
-            yield subscription_of(entry)
+        async for page in pages(self._calls, caller, "list_subscriptions", "/subscriptions", filters):
+            for entry in page:
+                yield subscription_of(entry)
 
     async def _write(
         self, caller: Caller, invoice_id: str, operation: str, data: dict[str, str], key: str

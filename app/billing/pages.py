@@ -30,18 +30,17 @@ async def whole_invoice(calls: ApiCalls, caller: Caller, invoice_id: str) -> Fou
     raise unreadable()
 
 
-async def entries(
+async def pages(
     calls: ApiCalls, caller: Caller, operation: str, path: str, filters: Mapping[str, str]
-) -> AsyncIterator[Mapping[str, Any]]:
-    """Yields the entries of all pages of a list, and {} for an entry that is no JSON object. Raises BillingFailed."""
+) -> AsyncIterator[list[Mapping[str, Any]]]:
+    """Yields the pages of a list, with {} for an entry that is no JSON object. Raises BillingFailed."""
     query = {"limit": str(PAGE), **filters}
     offset = None
     while True:
         answer = await calls.make(caller, operation, path, params=query)
         if not isinstance(page := answer.get("list", []), list):
             raise unreadable()
-        for entry in page:
-            yield entry if isinstance(entry, dict) else {}
+        yield [entry if isinstance(entry, dict) else {} for entry in page]
         if not answer.get("next_offset"):
             return
         if answer["next_offset"] == offset:

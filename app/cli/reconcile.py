@@ -19,8 +19,7 @@ from app.sqs.queue import QueueAddress, SendLimits
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.terminal import is_dumb
-from app.worker.event_comparison import Summary, filters
-from app.worker.event_comparison import reconcile as compare
+from app.worker.event_comparison import Comparison, Summary, filters
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 SHOWN = 20
@@ -89,12 +88,10 @@ async def _compare(
     bar = click.progressbar(length=until - since, label="Events", file=sys.stderr, hidden=is_dumb(sys.stderr))
     async with open_billing(access, owner) as billing, sending as queue:
         with bar:
-            return await compare(
+            comparison = Comparison(None if queue is None else queue.send, settings.event_types, fifo=address.fifo)
+            return await comparison.run(
                 billing.chargebee.list_events(**filters(settings.event_types, since, until)),
                 billing.known,
-                None if queue is None else queue.send,
-                wanted=settings.event_types,
-                fifo=address.fifo,
                 progress=lambda occurred_at: bar.update(occurred_at - since - bar.pos),
             )
 

@@ -19,7 +19,6 @@ from app.sqs.message import Message, to_message
 from app.sqs.queue import batch_refused
 from app.worker.retry import pause
 
-BATCH = 100
 ATTEMPTS = 5
 LONGEST_PAUSE_SECONDS = 10.0
 # The comparison ends if SQS refuses this many events in a row, and the events are not the cause: SQS would refuse the
@@ -28,6 +27,7 @@ OUTAGE = 3
 KnownOf = Callable[[Iterable[str]], Awaitable[tuple[set[str], Mapping[str, str]]]]
 """Returns the ids of the given events that are done, and the error codes of the events with a dead letter, by id."""
 Send = Callable[[Message], Awaitable[None]]
+Page = Sequence[Mapping[str, Any]]
 _EVENT_ID: TypeAdapter[str] = TypeAdapter(EventId)
 
 
@@ -59,47 +59,37 @@ def filters(wanted: frozenset[str], since: int, until: int) -> dict[str, str]:
     }
 
 
-async def reconcile(
-    events: AsyncIterator[Mapping[str, Any]],
-    known_of: KnownOf,
-    send: Send | None,
-    *,
-    wanted: frozenset[str],
-    fifo: bool,
-    progress: Callable[[int], None],
-) -> Summary:
-    """Compares all `events`, which are sorted by time, and enqueues the missing events if `send` is not None.
-
-    An event that ended in a dead letter does not count as missing. If an event cannot be enqueued, the comparison
-    continues with the next event. `progress` receives the unix seconds of the last event of each batch.
-    """
-    comparison = _Comparison(send, wanted, fifo=fifo)
-    try:
-        async for batch in _batches(events):
-            named = comparison.named(batch)
-            done, judged = await known_of(named)
-            comparison.summary.judged |= judged
-            for event_id in [one for one in named if one not in done and one not in judged]:
-                await comparison.enqueue(event_id, named[event_id])
-            if isinstance(at := batch[-1].get("occurred_at"), int):
-                progress(at)
-    except (BillingFailed, QueueUnavailable) as error:
-        comparison.summary.error = error
-    return comparison.summary
-
-
-class _Comparison:
-    """Enqueues missing events, and counts all events in `summary`."""
+class Comparison:
+    """Enqueues missing events unless `send` is None, and counts all events in `summary`."""
 
     def __init__(self, send: Send | None, wanted: frozenset[str], *, fifo: bool) -> None:
         self.summary = Summary()
         self._send, self._wanted, self._fifo = send, wanted, fifo
         self._refused = 0  # how many events in a row SQS has refused
 
-    def named(self, batch: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    async def run(self, pages: AsyncIterator[Page], known_of: KnownOf, progress: Callable[[int], None]) -> Summary:
+        """Compares the events of all `pages`, which are sorted by time, and enqueues the missing events.
+
+        An event that ended in a dead letter does not count as missing. If an event cannot be enqueued, the comparison
+        continues with the next event. `progress` receives the unix seconds of the last event of each page.
+        """
+        try:
+            async for page in pages:
+                named = self._named(page)
+                done, judged = await known_of(named)
+                self.summary.judged |= judged
+                for event_id in [one for one in named if one not in done and one not in judged]:
+                    await self._enqueue(event_id, named[event_id])
+                if page and isinstance(at := page[-1].get("occurred_at"), int):
+                    progress(at)
+        except (BillingFailed, QueueUnavailable) as error:
+            self.summary.error = error
+        return self.summary
+
+    def _named(self, page: Page) -> dict[str, Mapping[str, Any]]:
         """Returns the events by id. An event without a valid id is counted as failed."""
         named = {}
-        for event in batch:
+        for event in page:
             self.summary.seen += 1
             try:
                 named[_EVENT_ID.validate_python(event.get("id"), strict=True)] = event
@@ -108,7 +98,7 @@ class _Comparison:
                 self.summary.failed[f"entry {self.summary.seen} ({found})"] = "its id is missing or not valid"
         return named
 
-    async def enqueue(self, event_id: str, content: Mapping[str, Any]) -> None:
+    async def _enqueue(self, event_id: str, content: Mapping[str, Any]) -> None:
         """Enqueues a missing event. Raises QueueUnavailable if SQS refuses one event after the other (OUTAGE)."""
         try:
             message = self._message(content)
@@ -143,14 +133,3 @@ async def _try(send: Send, message: Message) -> None:
                 raise
             await asyncio.sleep(pause(attempt, LONGEST_PAUSE_SECONDS))
     return None
-
-
-async def _batches(events: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator[list[Mapping[str, Any]]]:
-    batch: list[Mapping[str, Any]] = []
-    async for event in events:
-        batch.append(event)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -29,7 +29,7 @@ async def test_events_are_listed_over_all_pages(stage: Stage, billing: OpenBilli
             "occurred_at[between]": f"[{at},{at + 1000}]",
             "sort_by[asc]": "occurred_at",
         }
-        found = [event["id"] async for event in worker.chargebee.list_events(**filters)]
+        found = [event["id"] async for page in worker.chargebee.list_events(**filters) for event in page]
         assert stage.tries("Chargebee")["list_events"] == 3
     assert found == [body["id"] for body in bodies]
 

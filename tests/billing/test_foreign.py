@@ -78,7 +78,7 @@ async def test_pages_without_an_end(stage: Stage, billing: OpenBilling, monkeypa
             await worker.process(event_of(body))
         _answering(worker, monkeypatch, "/events", lambda: ApiAnswer(200, {}, json.dumps(events).encode()))
         with pytest.raises(ChargebeeUnavailable):
-            assert [event async for event in worker.chargebee.list_events()] == []
+            assert [page async for page in worker.chargebee.list_events()] == []
 
 
 def _whole(body: bytes, *headers: bytes) -> bytes:

@@ -11,7 +11,7 @@ from app.sqs.message import Message
 from app.sqs.queue import QueueAddress
 from app.telemetry.record import unobserved
 from app.worker.consumed_queue import ConsumedQueue
-from app.worker.event_comparison import filters, reconcile
+from app.worker.event_comparison import Comparison, filters
 from app.worker.one_by_one import move_one_by_one
 from tests.simulation.documents import OCCURRED
 from tests.simulation.processes import QUEUE_DEADLINE, Process
@@ -46,7 +46,7 @@ def reconcile_missing(run: Run) -> None:
                 raise QueueUnavailable("no answer", type(error).__name__) from None
 
         events = work.chargebee.list_events(**filters(WANTED, OCCURRED - 10, OCCURRED + 100_000))
-        await reconcile(events, work.known, send, wanted=WANTED, fifo=False, progress=lambda _: None)
+        await Comparison(send, WANTED, fifo=False).run(events, work.known, lambda _: None)
 
     _start(run, "reconcile", main)
 

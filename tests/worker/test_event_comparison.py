@@ -14,7 +14,7 @@ import pytest
 from app.errors import QueueUnavailable
 from app.events import PENDING_INVOICE_CREATED
 from app.worker import event_comparison as module
-from app.worker.event_comparison import OUTAGE, Summary, reconcile
+from app.worker.event_comparison import OUTAGE, Comparison, Summary
 from tests.billing.stage import Stage, event_body
 from tests.harness.service import clean_environment
 from tests.harness.sqs_stand_in import Call, Failure, SqsStandIn
@@ -160,8 +160,7 @@ async def _compare(monkeypatch: pytest.MonkeyPatch, causes: list[str | None]) ->
     attempts: list[str] = []
 
     async def events() -> Any:
-        for body in bodies:
-            yield body
+        yield bodies
 
     async def known_of(ids: Any) -> Any:
         return set(), {}
@@ -173,7 +172,7 @@ async def _compare(monkeypatch: pytest.MonkeyPatch, causes: list[str | None]) ->
 
     monkeypatch.setattr(module, "LONGEST_PAUSE_SECONDS", 0.0)
     wanted = frozenset({PENDING_INVOICE_CREATED})
-    return await reconcile(events(), known_of, send, wanted=wanted, fifo=False, progress=lambda _: None), attempts
+    return await Comparison(send, wanted, fifo=False).run(events(), known_of, lambda _: None), attempts
 
 
 @pytest.mark.anyio
