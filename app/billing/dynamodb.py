@@ -23,6 +23,7 @@ ATTEMPTS = 3
 CALL_SECONDS = 5.0
 CONFLICT_PAUSES = (0.05, 0.2)  # seconds before the second and the third try of a transaction, after a conflict
 UNPROCESSED_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds before further tries for keys that DynamoDB has left out
+BATCH = 100  # maximum number of keys in one BatchGetItem
 TRANSACTION = 100  # maximum number of actions in one TransactWriteItems
 
 # DynamoDB's error codes for a value that it can never store. If the message says "does not match the schema", the event
@@ -112,7 +113,14 @@ class Table:
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
     async def get_all(self, keys: Sequence[dict[str, Any]]) -> list[Item]:
-        """Returns the items that exist for these keys (at most 100 keys). Raises TableUnavailable, Unprocessable.
+        """Returns the items that exist for these keys. Raises TableUnavailable, Unprocessable."""
+        found: list[Item] = []
+        for start in range(0, len(keys), BATCH):
+            found += await self._get_batch(keys[start : start + BATCH])
+        return found
+
+    async def _get_batch(self, keys: Sequence[dict[str, Any]]) -> list[Item]:
+        """Returns the items that exist for at most BATCH keys.
 
         DynamoDB leaves out some keys if the table's capacity is used up. This method then requests these keys again.
         """

@@ -26,7 +26,6 @@ WORK: Mapping[str, type[BillingAttempt]] = {PENDING_INVOICE_CREATED: BillingAtte
 RELEASE_SECONDS = 2.0
 RENEWALS = 3  # the pause between two renewals is the lease's length divided by this number
 TRIES = 4  # while the table cannot be reached, renewals are this many times as frequent
-BATCH = 100  # maximum number of keys in one BatchGetItem
 
 
 class Billing:
@@ -85,16 +84,14 @@ class Billing:
         DynamoDB deletes claims without a binding verdict after 15 days, so the result lacks older events. Raises
         TableUnavailable, Unprocessable.
         """
-        ids = list(dict.fromkeys(event_ids))
         done: set[str] = set()
         judged: dict[str, str] = {}
-        for start in range(0, len(ids), BATCH):
-            for item in await self.table.get_all([claim_key(event_id) for event_id in ids[start : start + BATCH]]):
-                event_id, status = item["pk"]["S"].removeprefix("event#"), text(item, "status")
-                if status == "done":
-                    done.add(event_id)
-                elif code := text(item, "code") if status == "failed" else text(item, "verdict"):
-                    judged[event_id] = code
+        for item in await self.table.get_all([claim_key(event_id) for event_id in dict.fromkeys(event_ids)]):
+            event_id, status = item["pk"]["S"].removeprefix("event#"), text(item, "status")
+            if status == "done":
+                done.add(event_id)
+            elif code := text(item, "code") if status == "failed" else text(item, "verdict"):
+                judged[event_id] = code
         return done, judged
 
     async def _work(self, lease: Lease, event: Event, work: type[BillingAttempt]) -> Outcome:

@@ -1,7 +1,7 @@
 """Finds unbilled usage, and usage that its writer has changed after its reservation, for `python -m app unbilled`."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,7 +10,6 @@ from app.billing.charges import Billable, chargeable_or_none
 from app.billing.dynamodb import Table
 from app.billing.items import Item, text
 
-BATCH = 100  # maximum number of keys in one BatchGetItem
 NEVER, RESERVED = "never_reserved", "reserved"
 
 
@@ -54,7 +53,8 @@ class Report:
         at = int(suffix[:10]) if suffix[:10].isdecimal() else 0
         reason = _reason(charge)
         if reason is not None and at < before:
-            group = self.groups.setdefault((customer, _currency(item)), Group())
+            currency = str(item.get("currency", {}).get("S", ""))
+            group = self.groups.setdefault((customer, currency), Group())
             group.number += 1
             group.total += usage.amount if usage else 0
             group.oldest = min(group.oldest, at)
@@ -68,18 +68,12 @@ async def unbilled(table: Table, before: int, progress: Callable[[int], None]) -
     """
     report = Report()
     async for page in table.scan("begins_with(#sk, :usage)", usage=USAGE):
-        for items in _batches(page):
-            keys = [charge_key(item["pk"]["S"].removeprefix("customer#"), suffix_of(item)) for item in items]
-            charges = {(one["pk"]["S"], suffix_of(one)): one for one in await table.get_all(keys)}
-            for item in items:
-                report.add(item, charges.get((item["pk"]["S"], suffix_of(item)), {}), before)
+        keys = [charge_key(item["pk"]["S"].removeprefix("customer#"), suffix_of(item)) for item in page]
+        charges = {(one["pk"]["S"], suffix_of(one)): one for one in await table.get_all(keys)}
+        for item in page:
+            report.add(item, charges.get((item["pk"]["S"], suffix_of(item)), {}), before)
         progress(report.read)
     return report
-
-
-def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    for start in range(0, len(items), BATCH):
-        yield items[start : start + BATCH]
 
 
 def _reason(charge: Item) -> str | None:
@@ -89,7 +83,3 @@ def _reason(charge: Item) -> str | None:
     if "invoice_id" in charge:
         return RESERVED
     return text(charge, "reason") or NEVER
-
-
-def _currency(item: Item) -> str:
-    return str(item.get("currency", {}).get("S", ""))

@@ -113,9 +113,8 @@ class _Move:
         return [None if failure is None else failure.code for failure in failures]
 
     def _fail(self, message: ReceivedMessage, what: str, code: str) -> None:
-        self.result.failed[f"{message.text(EVENT_ID) or 'no event id'}, message {message.message_id}"] = (
-            f"{what}: {code}"
-        )
+        name = f"{message.text(EVENT_ID) or 'no event id'}, message {message.message_id}"
+        self.result.failed[name] = f"{what}: {code}"
         self._in_a_row += batch_refused(code) is None
         self._code = code
 
@@ -127,9 +126,8 @@ def redriven(message: ReceivedMessage, *, fifo: bool) -> dict[str, Any]:
     dead letter. If the deduplication id were the event's id, SQS would drop a message that is sent less than five
     minutes after the webhook.
     """
-    return parameters(
-        message, {name: value for name, value in message.attributes.items() if name not in REASON_ATTRIBUTES}, fifo=fifo
-    )
+    attributes = {name: value for name, value in message.attributes.items() if name not in REASON_ATTRIBUTES}
+    return parameters(message, attributes, fifo=fifo)
 
 
 async def received(dead: ConsumedQueue, number: int) -> AsyncIterator[list[ReceivedMessage]]:
