@@ -93,21 +93,18 @@ class Releaser:
                     )
 
     async def _scan(self, invoice_id: str) -> Affected:
-        usage: dict[str, list[Billable]] = {}
-        verdicts: dict[str, str] = {}
-        judged: set[str] = set()
-        read = 0
+        found, read = Affected({}, {}, set()), 0
         async for page in self._table.scan("#invoice_id = :id OR #closed_as = :id", id=invoice_id):
             for item in page:
                 if item["sk"]["S"] == "claim":
-                    verdicts[item["pk"]["S"].removeprefix("event#")] = item["code"]["S"]
-                    judged.add(item["closed_as"]["S"])
+                    found.verdicts[item["pk"]["S"].removeprefix("event#")] = item["code"]["S"]
+                    found.judged.add(item["closed_as"]["S"])
                 elif item["sk"]["S"].startswith(CHARGE):
                     one = charge_items.read(item["pk"]["S"].removeprefix("customer#"), item)
-                    usage.setdefault(one.invoice_id or "", []).append(one)
+                    found.usage.setdefault(one.invoice_id or "", []).append(one)
             read += len(page)
             self._progress(read)
-        return Affected(usage, verdicts, judged)
+        return found
 
     @asynccontextmanager
     async def _leased(self, drafts: Iterable[str]) -> AsyncIterator[None]:

@@ -4,6 +4,7 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_Messag
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple, Self
 
@@ -50,11 +51,8 @@ class ReceivedMessage(NamedTuple):
         `now`: seconds since the epoch.
         """
         since = self.sent_at
-        try:
+        with suppress(ValueError):
             moment = datetime.fromisoformat(self.text("received_at") or "")
-        except ValueError:
-            pass
-        else:
             # A time without an offset is ignored, because Python would read it as local time.
             since = moment.timestamp() if moment.tzinfo is not None else since
         return None if since is None else max(now - since, 0.0)

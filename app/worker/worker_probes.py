@@ -49,10 +49,9 @@ class Probes:
 
 
 def _response(status: HTTPStatus, content: dict[str, str], method: str) -> bytes:
-    body = json.dumps(content).encode()
     kind = "application/json" if status == HTTPStatus.OK else "application/problem+json"
-    if status != HTTPStatus.OK:
-        body = json.dumps({"title": status.phrase, "status": status.value, **content}).encode()
+    problem = {} if status == HTTPStatus.OK else {"title": status.phrase, "status": status.value}
+    body = json.dumps({**problem, **content}).encode()
     allow = "Allow: GET, HEAD\r\n" if status == HTTPStatus.METHOD_NOT_ALLOWED else ""
     head = (
         f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
