@@ -49,7 +49,7 @@ class Connection(asyncio.Protocol):
     @property
     def goes_on(self) -> bool:
         """True if the connection may serve another request after the next answer."""
-        return not (self._stopping or (self._half_closed and not self._held))
+        return not (self._stopping or self._half_closed)
 
     # What asyncio calls.
 
@@ -78,10 +78,11 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """Returns True if a complete request waits for its answer: the transport then stays open for writing.
 
-        After that, only a failed write can show the server that the client has disconnected.
+        After that, only a failed write can show the server that the client has disconnected. No bytes are stored here,
+        because reading pauses while the connection stores bytes, and the end arrives behind them.
         """
         self._half_closed = True
-        if self.state in (WORK, STALLED) or self._held:
+        if self.state in (WORK, STALLED):
             self._limits.add_half_closed(self)
             return True
         self._end()
@@ -231,7 +232,7 @@ class Connection(asyncio.Protocol):
         request = self._request
         # Behind a body that was answered early (BODY_ENDS), the next request may follow in the bytes of the same read.
         stops = self._stopping and event is not BODY_ENDS and not has_unread(self)
-        last = request is None or not request.keep_alive or ((stops or self._half_closed) and not self._held)
+        last = request is None or not request.keep_alive or self._half_closed or (stops and not self._held)
         self.state = TABLE[self.state, LAST if last else event]
         if self._limits.received.large:
             self._limits.received.reserve(self, len(self._held))  # the head is no longer kept
@@ -275,8 +276,6 @@ class Connection(asyncio.Protocol):
             logger.exception("Exception in a connection")
             self.transport.abort()
             return
-        if self._half_closed and not self._held and self.state in READING:
-            self._end()
         self._set_deadline()
 
     def _refuse(self, reason: str) -> None:
