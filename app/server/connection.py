@@ -20,7 +20,11 @@ _BETWEEN_REQUESTS = (NEW, IDLE, UNREAD)
 
 
 class Connection(asyncio.Protocol):
-    """Serves one client. `state`: see `states`. `connections`: all open connections."""
+    """Serves one client. `state`: see `states`. `connections`: all open connections.
+
+    `held`: bytes that arrived after a request that has no answer yet (pipelining). `full`: the client does not read,
+    and the transport's buffer is full.
+    """
 
     transport: asyncio.Transport
 
@@ -29,22 +33,12 @@ class Connection(asyncio.Protocol):
         self._handler, self._limits, self._connections = handler, limits, connections
         self._parser = RequestParser()
         self._wait: Wait | None = None  # the wait for which `_limits` has a deadline
-        self._held = b""  # bytes that arrived after a request that has no answer yet (pipelining)
+        self.held = b""
         self._stopping = False  # the next answer is the last one
         self._half_closed = False  # the client has stopped sending
-        self._full = False  # the client does not read
+        self.full = False
         self._request: Request | None = None
         self._exchange: Exchange | None = None  # handles the request, until the request is answered
-
-    @property
-    def full(self) -> bool:
-        """True while the client does not read, and the transport's buffer is full."""
-        return self._full
-
-    @property
-    def holds(self) -> bool:
-        """True while the connection stores bytes that arrived after a request."""
-        return bool(self._held)
 
     @property
     def goes_on(self) -> bool:
@@ -63,7 +57,7 @@ class Connection(asyncio.Protocol):
         self._limits.remove(self)
         self._move(ENDS)
         self._lose()
-        self._held = b""
+        self.held = b""
         self._parser.close()
 
     def data_received(self, data: bytes) -> None:
@@ -89,12 +83,12 @@ class Connection(asyncio.Protocol):
         return False  # until the deadline, the transport still sends what was written before
 
     def pause_writing(self) -> None:
-        self._full = True
+        self.full = True
         self._move(FULL)
         self._set_deadline()
 
     def resume_writing(self) -> None:
-        self._full = False
+        self.full = False
         self._move(DRAINED)
         if self.state is IDLE:
             self._go_on()
@@ -111,7 +105,7 @@ class Connection(asyncio.Protocol):
         """
         waits_for_bytes = self.state in READING and self.state is not REST
         unread = waits_for_bytes and self.transport.is_reading() and has_unread(self)
-        if unread or (self.state is IDLE and self._held):
+        if unread or (self.state is IDLE and self.held):
             return  # `ConnectionLimits` will call this method again
         if self.state is BODY and self._exchange is not None:
             self._lose(Lost.LATE)
@@ -205,12 +199,12 @@ class Connection(asyncio.Protocol):
 
     def _body_is_complete(self, request: Request) -> None:
         if self._parser.last:
-            request.close_after()
+            request.keep_alive = False
         if self.state is REST:
             self._over(BODY_ENDS)
         elif self.state is BODY:
             self.state = TABLE[self.state, BODY_ENDS]
-            if self._full:
+            if self.full:
                 self._move(FULL)
             scope = request.scope  # noqa: F841  # for the watchdog
             if self._exchange is not None:
@@ -221,7 +215,7 @@ class Connection(asyncio.Protocol):
     def _end_between_requests(self) -> None:
         """Closes the connection, unless a request is in flight, arriving or unread."""
         waiting = self.state in _BETWEEN_REQUESTS
-        if waiting and not self._held and not has_unread(self):
+        if waiting and not self.held and not has_unread(self):
             self._end()
 
     def _move(self, event: Event) -> None:
@@ -232,19 +226,19 @@ class Connection(asyncio.Protocol):
         request = self._request
         # Behind a body that was answered early (BODY_ENDS), the next request may follow in the bytes of the same read.
         stops = self._stopping and event is not BODY_ENDS and not has_unread(self)
-        last = request is None or not request.keep_alive or self._half_closed or (stops and not self._held)
+        last = request is None or not request.keep_alive or self._half_closed or (stops and not self.held)
         self.state = TABLE[self.state, LAST if last else event]
         if self._limits.received.large:
-            self._limits.received.reserve(self, len(self._held))  # the head is no longer kept
+            self._limits.received.reserve(self, len(self.held))  # the head is no longer kept
         if self._wait is not None:  # the next wait gets a new deadline, even if it is of the same kind
             self._wait = None
             self._limits.set_deadline(self, None)
         self._parser.begin()
         self._request = None
         if last:
-            self._held = b""
+            self.held = b""
             self.transport.close()
-        elif self._full:
+        elif self.full:
             self._move(FULL)
         else:
             self._go_on()
@@ -254,20 +248,20 @@ class Connection(asyncio.Protocol):
         request = self._request
         if self.state is CLOSING or (request is not None and not request.keep_alive):
             return
-        self._held += data
+        self.held += data
         self.transport.pause_reading()
-        if not self._limits.received.reserve(self, self._parser.size + len(self._held)):
+        if not self._limits.received.reserve(self, self._parser.size + len(self.held)):
             self._refuse(heads.TOO_MUCH)
 
     def _go_on(self) -> None:
         """Parses the stored bytes in the next iteration of the event loop, so that other clients get a turn."""
-        if self._held:
+        if self.held:
             self._limits.loop.call_soon(self._read_held)
 
     def _read_held(self) -> None:
-        if self.state is not IDLE or not self._held:
+        if self.state is not IDLE or not self.held:
             return
-        data, self._held = self._held, b""
+        data, self.held = self.held, b""
         self._limits.received.release(self)
         self.transport.resume_reading()
         try:
@@ -286,8 +280,8 @@ class Connection(asyncio.Protocol):
         self._limits.count_refusal(reason)
         request = self._request
         if self.state in (WORK, STALLED) and request is not None:
-            request.close_after()
-            self._held = b""
+            request.keep_alive = False
+            self.held = b""
             self._limits.received.reserve(self, self._parser.size)
             self.transport.resume_reading()  # `_hold` drops what follows: unread bytes would reset the connection
             return
@@ -311,7 +305,7 @@ class Connection(asyncio.Protocol):
         """Closes the connection. The transport still sends what was written before."""
         self._move(ENDS)
         self._lose()
-        self._held = b""
+        self.held = b""
         self.transport.close()
         self._set_deadline()
 

@@ -39,9 +39,7 @@ class Limited(Protocol):
     """The part of `Connection` that `ConnectionLimits` uses."""
 
     transport: asyncio.Transport
-
-    @property
-    def holds(self) -> bool: ...
+    held: bytes
 
     def expire(self) -> None: ...
 
@@ -97,7 +95,7 @@ class ConnectionLimits:
         first _CHECKED. Returns False if it finds no connection.
         """
         first = islice(self._deadlines, _CHECKED)
-        idle = (connection for connection in first if not (connection.holds or has_unread(connection)))
+        idle = (connection for connection in first if not (connection.held or has_unread(connection)))
         connection = next(idle, None) or next(iter(self._half_closed), None)
         if connection is None:
             return False

@@ -118,8 +118,8 @@ STATE_MUTANTS = (
     Mutant(
         "a stop leaves an idle connection open",
         "server/connection.py",
-        "        if waiting and not self._held and not has_unread(self):\n",
-        "        if waiting and self._held and not has_unread(self):\n",
+        "        if waiting and not self.held and not has_unread(self):\n",
+        "        if waiting and self.held and not has_unread(self):\n",
         CONNECTION,
     ),
     Mutant(

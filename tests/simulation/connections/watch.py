@@ -149,7 +149,7 @@ class Watch:
         if tabled not in (_TABLED[state] if self.complete or state is not State.IDLE else {states.State.NEW}):
             raise Violation(f"while the connection waits for {state}, the table says {tabled.value}")
         reads = server.client.is_reading()
-        if tabled in states.READING and tabled is not states.State.BODY and not (reads or server.protocol._held):
+        if tabled in states.READING and tabled is not states.State.BODY and not (reads or server.protocol.held):
             raise Violation(f"while the connection waits for {state}, the server reads nothing")
         return tabled
 

@@ -76,7 +76,7 @@ def test_the_last_one_of_the_bound_takes_no_place(new_loop: Callable[[], asyncio
         limits = ConnectionLimits(asyncio.get_running_loop(), Limits(600, 600, 600))
 
         class Idle(asyncio.Protocol):
-            holds = False
+            held = b""
 
             def connection_made(self, transport: asyncio.BaseTransport) -> None:
                 self.transport = cast("asyncio.Transport", transport)

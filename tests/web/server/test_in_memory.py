@@ -161,9 +161,9 @@ async def test_a_request_in_the_kernel_during_a_stop(connected: Connected, monke
 async def test_what_is_stored_is_no_idle_connection(connected: Connected) -> None:
     """A connection that has answered, and stores the next request, is not closed to make room for another client."""
     served, protocol, _ = connected
-    protocol._held = PROBE
+    protocol.held = PROBE
     assert not served.limits.make_room()
-    protocol._held = b""
+    protocol.held = b""
     assert served.limits.make_room()
 
 
@@ -176,7 +176,7 @@ async def test_what_is_refused_is_not_stored(
     monkeypatch.setattr("app.server.received.MAX_HEAD_BYTES", 10_000)
     protocol.data_received(webhook(event) + large(12_000))
     await idle()
-    assert (served.limits.received._large_bytes, protocol.holds) == (0, False)
+    assert (served.limits.received._large_bytes, protocol.held) == (0, b"")
     served.queue.settle(None)
     await idle()
     assert (transport.written.count(b"HTTP/1.1 "), transport.is_closing()) == (1, True)
