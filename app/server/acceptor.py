@@ -27,6 +27,7 @@ class Acceptor:
 
     `connect`: creates the asyncio protocol that serves a connection. `open_connections`: returns the number of
     connections that have a protocol. `bound`: the maximum number of open connections, or None for no limit.
+    `connecting`: the tasks of accepted connections that do not have a protocol yet.
     """
 
     def __init__(
@@ -44,15 +45,10 @@ class Acceptor:
         self._open_connections = open_connections
         self._bound = bound
         self._loop = asyncio.get_running_loop()
-        self._connecting: set[asyncio.Task[object]] = set()
+        self.connecting: set[asyncio.Task[object]] = set()
         self._resuming: asyncio.TimerHandle | None = None
         self._warned = -WARN_SECONDS
         listener.setblocking(False)
-
-    @property
-    def connecting(self) -> int:
-        """The number of accepted connections that do not have a protocol yet."""
-        return len(self._connecting)
 
     def start(self) -> None:
         self._resuming = None
@@ -79,7 +75,7 @@ class Acceptor:
                 return
 
     def _full(self) -> bool:
-        return self._bound is not None and self._open_connections() + self.connecting >= self._bound
+        return self._bound is not None and self._open_connections() + len(self.connecting) >= self._bound
 
     def _accept_one(self) -> bool:
         """Accepts one connection. Returns False if the backlog is empty, or descriptors or memory are exhausted."""
@@ -97,12 +93,12 @@ class Acceptor:
             return False
         accepted.setblocking(False)
         task = self._loop.create_task(self._loop.connect_accepted_socket(self._connect, accepted))
-        self._connecting.add(task)
+        self.connecting.add(task)
         task.add_done_callback(self._connected)
         return True
 
     def _connected(self, task: asyncio.Task[object]) -> None:
-        self._connecting.discard(task)
+        self.connecting.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.debug("A connection was accepted but lost before it could be served: {!r}", error)
 

@@ -24,10 +24,9 @@ class Bridge:
         self._tasks: set[asyncio.Task[None]] = set()  # the event loop keeps only weak references
 
     def __call__(self, request: Request) -> "_AsgiExchange":
-        exchange = _AsgiExchange(request)
-        task = exchange.start(self._app, self._scope(request))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        exchange = _AsgiExchange(request, self._app, self._scope(request))
+        self._tasks.add(exchange.task)
+        exchange.task.add_done_callback(self._tasks.discard)
         return exchange
 
     def _scope(self, request: Request) -> dict[str, Any]:
@@ -52,17 +51,19 @@ class Bridge:
 
 
 class _AsgiExchange:
-    """One request in the application: `Exchange` for the server, and `receive` and `send` for the application."""
+    """One request in the application: `Exchange` for the server, and `receive` and `send` for the application.
 
-    _task: asyncio.Task[None]
+    `task`: runs the application.
+    """
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, app: ASGIApp, scope: dict[str, Any]) -> None:
         self._request = request
         self._changed = asyncio.Event()
         self._start: tuple[int, Headers] = (500, [])
         self._read = 0  # bytes of the body that the application has received
         self._all_read = False
         self._lost = False
+        self.task = asyncio.get_running_loop().create_task(self._run(app, scope))
 
     def proceed(self) -> None:
         self._changed.set()
@@ -76,12 +77,7 @@ class _AsgiExchange:
         self._lost = True
         self._changed.set()
         if lost is Lost.STOPPED:
-            self._task.cancel()
-
-    def start(self, app: ASGIApp, scope: dict[str, Any]) -> "asyncio.Task[None]":
-        """Returns the task that runs the application."""
-        self._task = asyncio.get_running_loop().create_task(self._run(app, scope))
-        return self._task
+            self.task.cancel()
 
     async def _run(self, app: ASGIApp, scope: dict[str, Any]) -> None:
         try:

@@ -164,7 +164,7 @@ class Connection(asyncio.Protocol):
         Raises HeadRefused if the head is malformed, or if all large heads together would take too much memory.
         """
         if self.state is not HEAD:
-            data = self._without_empty_lines(data)
+            data = self._parser.skip_empty_lines(data)
             if not data:
                 return data
             self.state = TABLE[self.state, HEAD_BEGINS]
@@ -181,13 +181,6 @@ class Connection(asyncio.Protocol):
             if not request.answered:
                 self._exchange = exchange
         return data[length:]
-
-    def _without_empty_lines(self, data: bytes) -> bytes:
-        """Returns `data` without the empty lines that may precede a request (RFC 9112, 2.2)."""
-        rest = data.lstrip(b"\r\n")
-        if len(rest) < len(data):
-            self._parser.skip(len(data) - len(rest))
-        return rest
 
     def _read_body(self, data: bytes, request: Request) -> bytes:
         """Parses `data` up to the end of the message at most, and returns the rest."""

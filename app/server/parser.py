@@ -49,11 +49,16 @@ class RequestParser:
         self._outside = 0  # successive bytes behind the head that are not in the body, such as trailers
         self._end = b""  # the last bytes of the previous piece, which may begin a blank line
 
-    def skip(self, size: int) -> None:
-        """Counts `size` bytes before the head. Raises HeadRefused if there are too many."""
-        self.size += size
+    def skip_empty_lines(self, data: bytes) -> bytes:
+        """Returns `data` without the empty lines that may precede a request (RFC 9112, 2.2).
+
+        Counts their bytes as bytes of the head. Raises HeadRefused if there are too many.
+        """
+        rest = data.lstrip(b"\r\n")
+        self.size += len(data) - len(rest)
         if self.size > heads.MAX_BYTES:
             raise HeadRefused(_TOO_LONG)
+        return rest
 
     def cut(self, data: bytes) -> int:
         """Returns the length of the next piece of `data`, in a head or in a chunked body.

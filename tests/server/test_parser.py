@@ -100,9 +100,9 @@ def test_a_host_that_is_refused(host: str) -> None:
 def test_endless_empty_lines() -> None:
     """They belong to no request, and would keep a connection open beyond every deadline."""
     parser = RequestParser()
-    parser.skip(60_000)
+    parser.skip_empty_lines(b"\r\n" * 30_000)
     with pytest.raises(HeadRefused):
-        parser.skip(6_000)
+        parser.skip_empty_lines(b"\r\n" * 3_000)
 
 
 def test_a_body_in_many_chunks() -> None:

@@ -51,7 +51,7 @@ def test_how_many_are_accepted_in_each_iteration(new_loop: Callable[[], asyncio.
         clients = [socket.create_connection(listening.getsockname()) for _ in range(CONNECTIONS)]
         acceptor.start()
         number = 0
-        while len(connected) + acceptor.connecting < CONNECTIONS:
+        while len(connected) + len(acceptor.connecting) < CONNECTIONS:
             await asyncio.sleep(0)
             number += 1
         acceptor.close()
