@@ -84,16 +84,12 @@ class Account:
         return credentials
 
 
-async def in_background(call: Callable[[], Result]) -> Result:
-    """Runs `call` in a new daemon thread, and returns the result of `call` or raises its exception.
+def in_background(call: Callable[[], Result]) -> "asyncio.Future[Result]":
+    """Runs `call` in a new daemon thread. The future gets the result of `call`, or its exception.
 
     The process may end while the thread still runs. With `asyncio.to_thread`, the event loop could close only after the
     thread has ended, which may take until botocore times out.
     """
-    return await _started(call)
-
-
-def _started(call: Callable[[], Result]) -> "asyncio.Future[Result]":
     future: Future[Result] = Future()
     future.set_running_or_notify_cancel()  # makes the future impossible to cancel, so that `_run` can set its result
     threading.Thread(target=_run, args=[call, future], daemon=True).start()

@@ -7,6 +7,7 @@ request, but takes about 100 µs, because it derives the day's key again, and so
 import hashlib
 import hmac
 import time
+from functools import lru_cache
 from typing import NamedTuple
 
 CONTENT_TYPE = "application/x-amz-json-1.0"
@@ -37,7 +38,6 @@ class Signer:
 
     def __init__(self, host: str, region: str, target: str, service: str = "sqs", path: str = "/") -> None:
         self._host, self._region, self._target, self._service, self._path = host, region, target, service, path
-        self._day_key = (Credentials("", ""), "", b"")  # credentials, day, and the key derived from them
 
     def head(self, body: bytes, credentials: Credentials, now: float) -> bytes:
         """Returns the signed head of a request with `body`. `now` is in seconds since the epoch."""
@@ -50,21 +50,22 @@ class Signer:
         request = f"POST\n{self._path}\n\n{headers}\n{names}\n{hashlib.sha256(body).hexdigest()}"
         scope = f"{date[:8]}/{self._region}/{self._service}/aws4_request"
         signed = f"{_ALGORITHM}\n{date}\n{scope}\n{hashlib.sha256(request.encode()).hexdigest()}"
-        signature = _hmac(self._key(credentials, date[:8]), signed).hex()
+        key = _signing_key(credentials.secret_key, date[:8], self._region, self._service)
+        signature = _hmac(key, signed).hex()
         lines = headers.rstrip("\n").replace("\n", "\r\n")
         return (
             f"POST {self._path} HTTP/1.1\r\n{lines}\r\ncontent-length:{len(body)}\r\nauthorization:{_ALGORITHM}"
             f" Credential={credentials.access_key}/{scope}, SignedHeaders={names}, Signature={signature}\r\n\r\n"
         ).encode()
 
-    def _key(self, credentials: Credentials, day: str) -> bytes:
-        """Returns the signing key for `day` and `credentials`. Derives a new key only if one of them has changed."""
-        if self._day_key[:2] != (credentials, day):
-            key = f"AWS4{credentials.secret_key}".encode()
-            for part in (day, self._region, self._service, "aws4_request"):
-                key = _hmac(key, part)
-            self._day_key = (credentials, day, key)
-        return self._day_key[2]
+
+@lru_cache(maxsize=1)
+def _signing_key(secret_key: str, day: str, region: str, service: str) -> bytes:
+    """Returns the day's key. Derives a new key only if one of the parameters has changed."""
+    key = f"AWS4{secret_key}".encode()
+    for part in (day, region, service, "aws4_request"):
+        key = _hmac(key, part)
+    return key
 
 
 def _hmac(key: bytes, text: str) -> bytes:

@@ -49,10 +49,10 @@ def test_a_loop_that_ends_before_the_call(cancelled: bool, caplog: pytest.LogCap
         go_on.wait()
 
     async def start() -> None:
-        task = asyncio.create_task(in_background(call))
+        future = in_background(call)
         assert await asyncio.to_thread(begun.wait, 60)
         if cancelled:
-            task.cancel()
+            future.cancel()
 
     asyncio.run(start())
     assert threads[0].is_alive()

@@ -15,7 +15,7 @@ import pytest
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 
-from app.sqs.signing import Credentials, Signer, _hmac
+from app.sqs.signing import Credentials, Signer, _hmac, _signing_key
 
 KEYS = Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
 HOST, DATE = "example.amazonaws.com", "20150830T123600Z"
@@ -85,13 +85,13 @@ def test_the_clients_key_and_hashes(vector: Vector) -> None:
     canonical.append(hashlib.sha256(vector.body).hexdigest())
     hashed = hashlib.sha256("\n".join(canonical).encode()).hexdigest()
     text = f"AWS4-HMAC-SHA256\n{DATE}\n20150830/us-east-1/service/aws4_request\n{hashed}"
-    key = Signer(HOST, "us-east-1", "target", service="service")._key(KEYS, "20150830")
+    key = _signing_key(KEYS.secret_key, "20150830", "us-east-1", "service")
     assert _hmac(key, text).hex() == vector.signature
 
 
 def test_the_key_of_the_documentation() -> None:
     """AWS's documentation shows this key for 30 August 2015, us-east-1 and IAM."""
-    key = Signer(HOST, "us-east-1", "target", service="iam")._key(KEYS, "20150830")
+    key = _signing_key(KEYS.secret_key, "20150830", "us-east-1", "iam")
     assert key.hex() == "c4afb1cc5771d871763a393e44b703571b55cc28424d1a5e86da6ed3c154a4b9"
 
 
