@@ -25,28 +25,20 @@ _EXPIRED = {"ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "Un
 
 
 class SqsError(Exception):
-    """SQS answered with a status other than 200. `code` is SQS's error code."""
+    """SQS answered with a status other than 200. `code` is SQS's error code.
+
+    `transient`: the same call may succeed later. `rejected`: SQS has certainly accepted no message of the call.
+    `expired`: SQS rejects the credentials, and the reason may be that they have expired.
+    """
 
     def __init__(self, response: HttpResponse) -> None:
         self.code = _code(response)
         super().__init__(self.code)
-        self._status, self._date = response.status, response.headers.get(b"date")
-        self._plain = self.code.rpartition(".")[2]  # the code without the prefix `AWS.SimpleQueueService.`
-
-    @property
-    def transient(self) -> bool:
-        """True if the same call may succeed later."""
-        return self._status in _AGAIN_STATUSES or self._plain in _AGAIN
-
-    @property
-    def rejected(self) -> bool:
-        """True if SQS has certainly accepted no message of the call."""
-        return HTTPStatus.BAD_REQUEST <= self._status < HTTPStatus.INTERNAL_SERVER_ERROR
-
-    @property
-    def expired(self) -> bool:
-        """True if SQS rejects the credentials, and the reason may be that they have expired."""
-        return self._plain in _EXPIRED
+        plain = self.code.rpartition(".")[2]  # the code without the prefix `AWS.SimpleQueueService.`
+        self.transient = response.status in _AGAIN_STATUSES or plain in _AGAIN
+        self.rejected = HTTPStatus.BAD_REQUEST <= response.status < HTTPStatus.INTERNAL_SERVER_ERROR
+        self.expired = plain in _EXPIRED
+        self._skewed_at = response.headers.get(b"date") if plain in _SKEWED else None
 
     @property
     def clock_offset(self) -> float | None:
@@ -54,10 +46,10 @@ class SqsError(Exception):
 
         None if a wrong time in the signature cannot cause this error, or if the response has no valid Date header.
         """
-        if self._plain not in _SKEWED or self._date is None:
+        if self._skewed_at is None:
             return None
         try:
-            return parsedate_to_datetime(self._date.decode("ascii", "replace")).timestamp() - time.time()
+            return parsedate_to_datetime(self._skewed_at.decode("ascii", "replace")).timestamp() - time.time()
         except (ValueError, OverflowError):  # the header is no date, or the date is out of range
             return None
 
