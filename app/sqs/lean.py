@@ -7,6 +7,7 @@ client makes the JSON body and the signature, and uses a kept-alive connection.
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from itertools import count
 
 import orjson
 from loguru import logger
@@ -19,7 +20,7 @@ from app.sqs.lean_answers import SqsError
 from app.sqs.lean_calls import ATTEMPTS, Calls
 from app.sqs.message import Message
 from app.sqs.pool import Connections
-from app.sqs.queue import Entries, QueueAddress, SendLimits, batch_refused, outcomes, refusal
+from app.sqs.queue import QueueAddress, SendLimits, batch_refused, entries_of, outcomes, refusal
 from app.sqs.signing import Signer
 from app.telemetry.record import CallRecord
 
@@ -48,7 +49,7 @@ class LeanQueue:
         self.credentials = CurrentCredentials(account)
         self._url: str | None = None
         self._calls = Calls(self._connections, self.credentials, limits.deadline)
-        self._entries = Entries()
+        self._batches = count()
 
     async def warm(self) -> None:
         """Finds the credentials and the URL, and opens connections.
@@ -68,7 +69,7 @@ class LeanQueue:
         self, messages: Sequence[Message], deadline: float, record: CallRecord
     ) -> list[WebhookRefused | None]:
         """Sends at most ten messages in one call. `BatchQueue.send_batch` describes parameters, result and errors."""
-        entries = self._entries.of(messages)
+        entries = entries_of(messages, next(self._batches))
         try:
             if self._url is None or self.credentials.current is None:
                 async with asyncio.timeout_at(deadline):

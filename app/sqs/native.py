@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
@@ -18,7 +19,7 @@ from app.sqs.failures import (
     without_tracebacks,
 )
 from app.sqs.message import Message, traceparents
-from app.sqs.queue import Entries, QueueAddress, SendLimits, batch_refused, outcomes, refusal
+from app.sqs.queue import QueueAddress, SendLimits, batch_refused, entries_of, outcomes, refusal
 from app.sqs.sdk_calls import Recorded, client_options
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
 
@@ -38,7 +39,7 @@ class NativeQueue:
         self._client = client
         self._observe = observe
         self._address = address
-        self._entries = Entries()
+        self._batches = count()
         self.fifo = address.fifo
         self._deadline = deadline
         self._url: str | None = None
@@ -81,7 +82,7 @@ class NativeQueue:
         self, messages: Sequence[Message], deadline: float, record: CallRecord
     ) -> list[WebhookRefused | None]:
         """Sends at most ten messages in one call. `BatchQueue.send_batch` describes parameters, result and errors."""
-        entries: list[Any] = self._entries.of(messages)
+        entries: list[Any] = entries_of(messages, next(self._batches))
         try:
             async with asyncio.timeout_at(deadline):
                 url = self._url or await self._resolve()

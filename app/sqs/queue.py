@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import count
 from typing import Any, NamedTuple, Protocol, Self
 
 from app.errors import FieldError, InvalidEvent, QueueUnavailable, WebhookRefused
@@ -54,19 +53,13 @@ class SendLimits(NamedTuple):
     call_bytes: int = 256 * 1024
 
 
-class Entries:
-    """Makes the entries of SendMessageBatch: one for each message, with an `Id`.
+def entries_of(messages: Sequence[Message], call: int) -> list[dict[str, Any]]:
+    """Returns the entries of SendMessageBatch: one for each message, with an `Id`.
 
-    Each call has new ids, so that an answer cannot acknowledge the messages of another call by mistake.
+    `call`: a number that no other call of the client has, so that an answer cannot acknowledge the messages of another
+    call by mistake.
     """
-
-    def __init__(self) -> None:
-        self._calls = count()
-
-    def of(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        """Returns the entries for one SendMessageBatch."""
-        call = next(self._calls)
-        return [{"Id": f"{call}-{number}", **message.parameters()} for number, message in enumerate(messages)]
+    return [{"Id": f"{call}-{number}", **message.parameters()} for number, message in enumerate(messages)]
 
 
 class BatchQueue(Protocol):
