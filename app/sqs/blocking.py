@@ -1,8 +1,6 @@
 """Sends messages with boto3. `send` blocks the calling thread until SQS answers."""
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -11,17 +9,10 @@ from botocore.exceptions import BotoCoreError
 from loguru import logger
 
 from app.errors import QueueUnavailable
-from app.sqs.failures import (
-    code_of,
-    rejected,
-    require_acknowledgement,
-    require_queue_url,
-    retries_of,
-    without_tracebacks,
-)
+from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of, without_tracebacks
 from app.sqs.message import Message, traceparents
 from app.sqs.queue import QueueAddress, SendLimits, refusal
-from app.sqs.sdk_calls import Recorded, client_options
+from app.sqs.sdk_calls import client_options, refusing
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
 
 if TYPE_CHECKING:
@@ -60,7 +51,7 @@ class BlockingQueue:
         with self._resolving:
             if self._url is None:
                 parameters: Any = self._address.parameters()
-                with self._observed(CallRecord("GetQueueUrl")) as record:
+                with refusing(CallRecord("GetQueueUrl"), ATTEMPTS, self._observe) as record:
                     answer = self._client.get_queue_url(**parameters)
                     record.retries = retries_of(answer, ATTEMPTS)
                     self._url = require_queue_url(answer)
@@ -72,20 +63,12 @@ class BlockingQueue:
         Raises InvalidEvent or QueueUnavailable. If SQS's answer was lost, the message may have been enqueued.
         """
         url = self._url or self.resolve()
-        with self._observed(CallRecord("SendMessage", 1, message.size, traceparents=traceparents([message]))) as record:
+        record = CallRecord("SendMessage", 1, message.size, traceparents=traceparents([message]))
+        with refusing(record, ATTEMPTS, self._observe):
             record.sent = True
             answer = self._client.send_message(QueueUrl=url, **message.parameters())
             record.retries = retries_of(answer, ATTEMPTS)
             require_acknowledgement(answer, message.body, fifo=self.fifo)
-
-    @contextmanager
-    def _observed(self, record: CallRecord) -> Iterator[CallRecord]:
-        """Completes the record of a call to SQS. Raises InvalidEvent or QueueUnavailable if the call has failed."""
-        try:
-            with Recorded(record, ATTEMPTS, self._observe):
-                yield record
-        except Exception as error:
-            raise refusal(code_of(error), sent=record.sent and not rejected(error)) from without_tracebacks(error)
 
 
 def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall = unobserved) -> BlockingQueue:

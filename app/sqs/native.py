@@ -20,7 +20,7 @@ from app.sqs.failures import (
 )
 from app.sqs.message import Message, traceparents
 from app.sqs.queue import QueueAddress, SendLimits, batch_refused, entries_of, outcomes, refusal
-from app.sqs.sdk_calls import Recorded, client_options
+from app.sqs.sdk_calls import client_options, refusing
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
 
 if TYPE_CHECKING:
@@ -67,16 +67,13 @@ class NativeQueue:
         may have been enqueued nevertheless.
         """
         record = CallRecord("SendMessage", 1, message.size, traceparents=traceparents([message]))
-        try:
-            with Recorded(record, ATTEMPTS, self._observe):
-                async with asyncio.timeout(self._deadline):
-                    url = self._url or await self._resolve()
-                    record.sent = True
-                    answer = await self._client.send_message(QueueUrl=url, **message.parameters())
-                    record.retries = retries_of(answer, ATTEMPTS)
-                    require_acknowledgement(answer, message.body, fifo=self.fifo)
-        except Exception as error:
-            raise refusal(code_of(error), sent=record.sent and not rejected(error)) from without_tracebacks(error)
+        with refusing(record, ATTEMPTS, self._observe):
+            async with asyncio.timeout(self._deadline):
+                url = self._url or await self._resolve()
+                record.sent = True
+                answer = await self._client.send_message(QueueUrl=url, **message.parameters())
+                record.retries = retries_of(answer, ATTEMPTS)
+                require_acknowledgement(answer, message.body, fifo=self.fifo)
 
     async def send_batch(
         self, messages: Sequence[Message], deadline: float, record: CallRecord

@@ -1,9 +1,12 @@
 """Provides what all clients of the AWS SDK share: time-outs, retries, and the record of each call."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
-from app.sqs.failures import code_of, retries_of
+from app.sqs.failures import code_of, rejected, retries_of, without_tracebacks
+from app.sqs.queue import refusal
 from app.telemetry.record import CANCELLED, CallRecord, ObserveCall
 
 
@@ -41,3 +44,16 @@ class Recorded:
             record.retries, record.code = retries_of(error, self._attempts), code_of(error)
         record.ended = perf_counter()
         self._observe(record)
+
+
+@contextmanager
+def refusing(record: CallRecord, attempts: int, observe: ObserveCall) -> Iterator[CallRecord]:
+    """Completes the record of a call for a webhook, as `Recorded` does.
+
+    Raises InvalidEvent or QueueUnavailable if the call has failed.
+    """
+    try:
+        with Recorded(record, attempts, observe):
+            yield record
+    except Exception as error:
+        raise refusal(code_of(error), sent=record.sent and not rejected(error)) from without_tracebacks(error)
