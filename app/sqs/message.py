@@ -94,15 +94,16 @@ def has_digest_of(body: str, answer: Mapping[str, Any]) -> bool:
     return digest == hashlib.md5(body.encode(), usedforsecurity=False).hexdigest()
 
 
+def invalid_character(msg: str) -> InvalidEvent:
+    """Returns the error for a body with a character that SQS rejects."""
+    invalid: FieldError = {"loc": [], "msg": msg, "type": "sqs_character"}
+    return InvalidEvent("The body contains a character that SQS rejects", [invalid])
+
+
 def _refuse(text: str) -> NoReturn:
     """Raises an InvalidEvent that names the first character that SQS rejects, and its position."""
     at, character = min((text.index(character), character) for character in _REFUSED if character in text)
-    invalid: FieldError = {
-        "loc": [],
-        "msg": f"U+{ord(character):04X} at index {at} is not an XML character, so SQS rejects it",
-        "type": "sqs_character",
-    }
-    raise InvalidEvent("The body contains a character that SQS rejects", [invalid])
+    raise invalid_character(f"U+{ord(character):04X} at index {at} is not an XML character, so SQS rejects it")
 
 
 def _group_id(event: WebhookEvent) -> str:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, Self
 
-from app.errors import FieldError, InvalidEvent, QueueUnavailable, WebhookRefused
-from app.sqs.message import Message, has_message_id
+from app.errors import QueueUnavailable, WebhookRefused
+from app.sqs.message import Message, has_message_id, invalid_character
 from app.telemetry.record import CallRecord
 
 
@@ -118,8 +118,7 @@ def refusal(code: str, *, sent: bool) -> WebhookRefused:
     queue or permission, Chargebee should send the webhook again.
     """
     if code.endswith("InvalidMessageContents"):
-        invalid: FieldError = {"loc": [], "msg": "SQS rejects a character in the body", "type": "sqs_character"}
-        return InvalidEvent("The body contains a character that SQS rejects", [invalid])
+        return invalid_character("SQS rejects a character in the body")
     return QueueUnavailable("SQS did not accept the message; send this webhook again", code, sent=sent)
 
 
