@@ -100,23 +100,18 @@ class NativeQueue:
             return self._url
 
 
-def native_options(limits: SendLimits) -> dict[str, Any]:
-    """Returns aioboto3's time-outs and retries. Each attempt gets only a part of the deadline.
-
-    So time remains for a retry if the first attempt gets no answer, for example because a NAT gateway or a load
-    balancer has silently dropped the connection.
-    """
-    part = limits.deadline / ATTEMPTS
-    return client_options(ATTEMPTS, connect=part, read=part, connections=limits.connections)
-
-
 @asynccontextmanager
 async def open_queue(
     address: QueueAddress, limits: SendLimits, observe: ObserveCall = unobserved
 ) -> AsyncIterator[NativeQueue]:
     """Yields the queue, and closes its connections at the end of the context.
 
+    Each attempt gets only a part of the deadline. So time remains for a retry if the first attempt gets no answer, for
+    example because a NAT gateway or a load balancer has silently dropped the connection.
+
     `observe` receives the record of each SendMessage. Group commit has a separate observer for SendMessageBatch.
     """
-    async with open_client("sqs", native_options(limits)) as client:
+    part = limits.deadline / ATTEMPTS
+    options = client_options(ATTEMPTS, connect=part, read=part, connections=limits.connections)
+    async with open_client("sqs", options) as client:
         yield NativeQueue(client, address, limits.deadline, observe)

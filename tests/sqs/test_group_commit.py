@@ -11,7 +11,7 @@ import pytest
 from app.errors import InvalidEvent, QueueUnavailable
 from app.sqs.group_commit import GroupCommit, open_group_commit
 from app.sqs.message import Message
-from app.sqs.native import native_options, open_queue
+from app.sqs.native import open_queue
 from app.sqs.pending import PendingSend
 from app.sqs.queue import QueueAddress, SendLimits
 from tests.harness.sqs_stand_in import MIB, Call, Failure, SqsStandIn
@@ -218,10 +218,11 @@ async def test_a_call_goes_on_for_the_younger_ones(sqs: SqsStandIn) -> None:
     assert sqs.messages == ["first", "old", "young"]
 
 
-async def test_connecting_has_a_part_of_the_time() -> None:
+async def test_connecting_has_a_part_of_the_time(sqs: SqsStandIn) -> None:
     """A connection attempt without an answer is repeated: all attempts fit into the deadline."""
-    options = native_options(SendLimits(deadline=6))
-    assert options["connect_timeout"] * options["retries"]["total_max_attempts"] == 6
+    async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits(deadline=6)) as queue:
+        config: Any = queue._client.meta.config
+    assert config.connect_timeout * config.retries["total_max_attempts"] == 6
 
 
 async def test_closing_while_a_batch_is_tried_one_by_one(sqs: SqsStandIn) -> None:
