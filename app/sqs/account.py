@@ -8,7 +8,8 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from contextlib import suppress
+from typing import Any, NoReturn, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -20,6 +21,8 @@ from app.errors import ConfigurationError
 from app.sqs.authorities import verifying_context
 from app.sqs.signing import Credentials, is_sendable
 
+# botocore renews credentials that expire within 15 minutes.
+RENEW_SECONDS = 60.0
 Result = TypeVar("Result")
 
 
@@ -50,7 +53,10 @@ def require_direct() -> None:
 
 
 class Account:
-    """The configuration for SQS in this process. `endpoint`: SQS's URL in parts; `tls`: None without TLS."""
+    """The configuration for SQS in this process. `endpoint`: SQS's URL in parts; `tls`: None without TLS.
+
+    `current`: the credentials for signatures, or None until `find` has succeeded.
+    """
 
     def __init__(self) -> None:
         """Reads the configuration, except the credentials. Raises ConfigurationError if SQS is behind a proxy."""
@@ -71,6 +77,8 @@ class Account:
                 f"{url} is behind a proxy ({self.endpoint.scheme.upper()}_PROXY), which this release does not support:"
                 " exclude the host with NO_PROXY, or set APP_RELEASE=v09_group_commit"
             )
+        self.current: Credentials | None = None
+        self._finding: asyncio.Task[None] | None = None
 
     def credentials(self) -> Credentials:
         """Returns the current credentials, and renews them if they expire soon. Raises botocore's errors."""
@@ -82,6 +90,28 @@ class Account:
         if not all(is_sendable(part) for part in credentials if part is not None):
             raise CredentialRetrievalError(provider=found.method, error_msg="a key contains white space")
         return credentials
+
+    async def find(self) -> None:
+        """Asks botocore for the credentials, in a thread. Raises botocore's errors.
+
+        While one call waits for the answer, further calls wait for the same answer instead of starting threads of their
+        own. Otherwise, many threads would pile up if a service such as STS does not answer for minutes.
+        """
+        if self._finding is None or self._finding.done():
+            self._finding = asyncio.create_task(self._ask())
+            # Marks an exception as retrieved, because all callers may have been cancelled.
+            self._finding.add_done_callback(lambda task: task.cancelled() or task.exception())
+        await asyncio.shield(self._finding)
+
+    async def renew(self) -> NoReturn:
+        """Renews the credentials before they expire, so that no webhook waits for new ones."""
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            with suppress(Exception):  # if SQS rejects expired credentials, the client calls `find` itself
+                await self.find()
+
+    async def _ask(self) -> None:
+        self.current = await in_background(self.credentials)
 
 
 def in_background(call: Callable[[], Result]) -> "asyncio.Future[Result]":

@@ -14,7 +14,6 @@ from loguru import logger
 
 from app.errors import WebhookRefused
 from app.sqs.account import Account
-from app.sqs.current_credentials import CurrentCredentials
 from app.sqs.failures import code_of, require_queue_url
 from app.sqs.lean_answers import SqsError
 from app.sqs.lean_calls import ATTEMPTS, Calls
@@ -31,7 +30,7 @@ class LeanQueue:
     """A queue in SQS. If `warm` has failed, `send_batch` finds the queue's URL and the credentials."""
 
     def __init__(self, account: Account, address: QueueAddress, limits: SendLimits) -> None:
-        self._address = address
+        self._account, self._address = account, address
         self.fifo = address.fifo
         self._slots = 1 if self.fifo else limits.calls
         endpoint = account.endpoint
@@ -46,9 +45,8 @@ class LeanQueue:
         self._send = Signer(host, account.region, "AmazonSQS.SendMessageBatch", path=path)
         self._get_url = Signer(host, account.region, "AmazonSQS.GetQueueUrl", path=path)
         self._preparing = asyncio.Lock()
-        self.credentials = CurrentCredentials(account)
         self._url: str | None = None
-        self._calls = Calls(self._connections, self.credentials, limits.deadline)
+        self._calls = Calls(self._connections, account, limits.deadline)
         self._batches = count()
 
     async def warm(self) -> None:
@@ -71,7 +69,7 @@ class LeanQueue:
         """Sends at most ten messages in one call. `BatchQueue.send_batch` describes parameters, result and errors."""
         entries = entries_of(messages, next(self._batches))
         try:
-            if self._url is None or self.credentials.current is None:
+            if self._url is None or self._account.current is None:
                 async with asyncio.timeout_at(deadline):
                     await self._prepare()
             body = orjson.dumps({"QueueUrl": self._url, "Entries": entries})
@@ -83,8 +81,8 @@ class LeanQueue:
 
     async def _prepare(self) -> None:
         async with self._preparing:
-            if self.credentials.current is None:
-                await self.credentials.find()
+            if self._account.current is None:
+                await self._account.find()
             if self._url is None:
                 self._url = await self._find_url()
 
@@ -102,8 +100,9 @@ def _code(error: Exception) -> str:
 @asynccontextmanager
 async def open_lean(address: QueueAddress, limits: SendLimits) -> AsyncIterator[LeanQueue]:
     """Yields the queue, and closes its connections at the end of the context."""
-    queue = LeanQueue(await asyncio.to_thread(Account), address, limits)
-    renewing = asyncio.create_task(queue.credentials.renew())
+    account = await asyncio.to_thread(Account)
+    queue = LeanQueue(account, address, limits)
+    renewing = asyncio.create_task(account.renew())
     try:
         yield queue
     finally:

@@ -9,7 +9,7 @@ import random
 import time
 from typing import Any
 
-from app.sqs.current_credentials import CurrentCredentials
+from app.sqs.account import Account
 from app.sqs.lean_answers import SqsError, parsed
 from app.sqs.pool import Connections
 from app.sqs.signing import Signer
@@ -27,8 +27,8 @@ SKEW_SECONDS = 240.0
 class Calls:
     """Calls of one process to SQS. `deadline`: the seconds that all attempts of a call may take."""
 
-    def __init__(self, connections: Connections, credentials: CurrentCredentials, deadline: float) -> None:
-        self._connections, self._credentials = connections, credentials
+    def __init__(self, connections: Connections, account: Account, deadline: float) -> None:
+        self._connections, self._account = connections, account
         self._attempt_timeout = deadline / ATTEMPTS
         self._clock_offset = 0.0  # SQS's time minus this machine's, in seconds; 0 until SQS rejects a signature
 
@@ -57,8 +57,8 @@ class Calls:
         raise AssertionError
 
     async def _attempt(self, signer: Signer, body: bytes, record: CallRecord) -> dict[str, Any]:
-        assert self._credentials.current is not None
-        head = signer.head(body, self._credentials.current, time.time() + self._clock_offset)
+        assert self._account.current is not None
+        head = signer.head(body, self._account.current, time.time() + self._clock_offset)
         connection = self._connections.take() or await self._connections.connect()
         record.sent = True
         return parsed(await self._connections.request(connection, head, body))
@@ -71,7 +71,7 @@ class Calls:
         """
         if error.expired:
             async with asyncio.timeout_at(deadline):
-                await self._credentials.find()
+                await self._account.find()
             return True
         offset = error.clock_offset
         if offset is None or abs(offset - signed_with) <= SKEW_SECONDS:

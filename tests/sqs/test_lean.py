@@ -18,7 +18,7 @@ import pytest
 import trustme
 
 from app.errors import ConfigurationError, InvalidEvent, QueueUnavailable, WebhookRefused
-from app.sqs import current_credentials as credentials_module
+from app.sqs import account as account_module
 from app.sqs import lean, lean_calls
 from app.sqs.account import Account
 from app.sqs.lean import LeanQueue, open_lean
@@ -238,7 +238,7 @@ async def test_the_host_in_a_request(
 
 async def test_credentials_are_renewed(known: list[Credentials], monkeypatch: pytest.MonkeyPatch) -> None:
     """The client renews its credentials in the background, without a call. An error there fails no webhook."""
-    monkeypatch.setattr(credentials_module, "RENEW_SECONDS", 0.001)
+    monkeypatch.setattr(account_module, "RENEW_SECONDS", 0.001)
     give, errors, later = Account.credentials, iter([OSError(), None, OSError()]), asyncio.Event()
     loop = asyncio.get_running_loop()
 

@@ -23,7 +23,8 @@ def lean(limits: SendLimits) -> LeanQueue:
     and no run would reach a deadline within the bound.
     """
     limits = limits._replace(deadline=ATTEMPTS * limits.deadline)
-    account: Any = SimpleNamespace(endpoint=urlsplit("http://sqs.local"), tls=None, region="eu-central-1")
+    keys = Credentials("key", "secret")
+    account: Any = SimpleNamespace(endpoint=urlsplit("http://sqs.local"), tls=None, region="eu-central-1", current=keys)
     queue = LeanQueue(account, QueueAddress("invoices", None), limits)
-    queue.credentials.current, queue._url = Credentials("key", "secret"), "http://sqs.local/1/invoices"
+    queue._url = "http://sqs.local/1/invoices"
     return queue
