@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -19,6 +19,7 @@ from botocore.utils import get_environ_proxies
 
 from app.errors import ConfigurationError
 from app.sqs.authorities import verifying_context
+from app.sqs.sdk_calls import client_without_keys
 from app.sqs.signing import Credentials, is_sendable
 
 # botocore renews credentials that expire within 15 minutes.
@@ -61,13 +62,7 @@ class Account:
     def __init__(self) -> None:
         """Reads the configuration, except the credentials. Raises ConfigurationError if SQS is behind a proxy."""
         self._session = botocore.session.Session()
-        self._session.get_component("credential_provider")  # loaded here, because two threads must not load it at once
-        # Because of the dummy keys, botocore looks for no credentials now: their source may fail now and work later.
-        client: Any = self._session.create_client(
-            "sqs",
-            aws_access_key_id="unused",
-            aws_secret_access_key="unused",  # noqa: S106  # no secret
-        )
+        client = client_without_keys(self._session)
         url = client.meta.endpoint_url
         self.endpoint = urlsplit(url)
         self.region: str = client.meta.region_name

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, urlsplit
 
 import botocore.session
@@ -17,6 +16,7 @@ from botocore.utils import (
 from app.errors import ConfigurationError
 from app.settings.text import shown
 from app.sqs.authorities import require_authorities
+from app.sqs.sdk_calls import client_without_keys
 from app.sqs.signing import is_sendable
 
 _ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SQS", "AWS_ENDPOINT_URL_DYNAMODB")
@@ -139,11 +139,8 @@ def _build_client(session: botocore.session.Session) -> None:
     """Builds a client and discards it. Raises BotoCoreError or ValueError if botocore rejects the configuration.
 
     Raises ConfigurationError if a file configures an endpoint that `_require_endpoints` would not accept.
-    Configures the sources of credentials but does not query them, because a metadata service may be slow.
     """
-    session.get_component("credential_provider")
-    client: Any = session.create_client("sqs", aws_access_key_id="unused", aws_secret_access_key="unused")  # noqa: S106  # no secret
-    if not _is_url(url := client.meta.endpoint_url):
+    if not _is_url(url := client_without_keys(session).meta.endpoint_url):
         raise ConfigurationError(f"endpoint_url={shown(url)} (in the profile): {_URL}")
 
 

@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
+import botocore.session
+
 from app.sqs.failures import code_of, rejected, retries_of, without_tracebacks
 from app.sqs.queue import refusal
 from app.telemetry.record import CANCELLED, CallRecord, ObserveCall
@@ -21,6 +23,16 @@ def client_options(attempts: int, *, connect: float, read: float, connections: i
         "max_pool_connections": connections,
         "retries": {"mode": "standard", "total_max_attempts": attempts},
     }
+
+
+def client_without_keys(session: botocore.session.Session) -> Any:
+    """Returns a client of SQS that has the configuration of `session`, and makes no calls.
+
+    Because of the dummy keys, botocore looks for no credentials now: their source may fail now and work later. The
+    function configures the sources of credentials, because two threads must not do so at once.
+    """
+    session.get_component("credential_provider")
+    return session.create_client("sqs", aws_access_key_id="unused", aws_secret_access_key="unused")  # noqa: S106  # no secret
 
 
 class Recorded:

@@ -11,6 +11,7 @@ from loguru import logger
 
 from app.errors import ConfigurationError
 from app.settings.text import shown
+from app.sqs.sdk_calls import client_without_keys
 
 # The clients of SQS and DynamoDB have fixed numbers of attempts, because their time-outs follow from these numbers.
 _FIXED = {"AWS_MAX_ATTEMPTS": "max_attempts", "AWS_RETRY_MODE": "retry_mode"}
@@ -48,13 +49,8 @@ def warn_of_another_queue(queue_url: str) -> None:
     named = next(filter(_REGION.fullmatch, host.split(".")), region)
     if named != region:
         logger.warning("APP_SQS_QUEUE_URL names {}, but the calls go to the SDK's region, {}", named, region)
-    elif ".vpce." in host and host != _endpoint(session):
+    elif ".vpce." in host and host != urlsplit(client_without_keys(session).meta.endpoint_url).hostname:
         logger.warning("APP_SQS_QUEUE_URL names {}, but AWS_ENDPOINT_URL_SQS does not, so no call goes there", host)
-
-
-def _endpoint(session: botocore.session.Session) -> str | None:
-    client: Any = session.create_client("sqs", aws_access_key_id="unused", aws_secret_access_key="unused")  # noqa: S106  # no secret
-    return urlsplit(str(client.meta.endpoint_url)).hostname
 
 
 def _asks_for_code(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, Any]]) -> bool:
