@@ -15,7 +15,7 @@ from aiobotocore.config import AioConfig
 from aiobotocore.httpsession import AIOHTTPSession
 from botocore.httpsession import create_urllib3_context
 
-from app.sqs.failures import free_attempts
+from app.sqs.failures import free_attempt
 
 _proxy_context: Any = AIOHTTPSession._setup_proxy_ssl_context
 
@@ -27,7 +27,7 @@ async def open_client(service: str, options: Mapping[str, Any]) -> AsyncIterator
     AIOHTTPSession._get_ssl_context = _context
     AIOHTTPSession._setup_proxy_ssl_context = _context_behind_proxy
     async with aioboto3.Session().client(service, config=AioConfig(**options)) as client:
-        free_attempts(client)
+        client.meta.events.register("needs-retry", free_attempt)
         yield client
 
 

@@ -80,19 +80,15 @@ def without_tracebacks(error: Exception) -> Exception:
     return error
 
 
-def free_attempts(client: Any) -> None:
-    """Makes an aioboto3 client remove the traceback of an error before the client retries the call.
+def free_attempt(caught_exception: Exception | None = None, **_: object) -> None:
+    """Removes the traceback of the error of a failed attempt, before an aioboto3 client retries the call.
 
     The error of a failed attempt and its traceback form a reference cycle: the traceback refers to the frames of the
     attempt; in Python 3.13, these frames refer to all frames of the call; a frame of the call refers to the error. The
     caller cannot break this cycle by `without_tracebacks`, because the call does not raise this error: after a retry,
-    the call succeeds or raises another error. Therefore, the client removes the traceback before each retry, when
-    botocore emits the event `needs-retry`:
+    the call succeeds or raises another error. Therefore, `open_client` registers this function for the event
+    `needs-retry`, which botocore emits before each retry:
     https://botocore.amazonaws.com/v1/documentation/api/latest/topics/events.html
     """
-    client.meta.events.register("needs-retry", _free_attempt)
-
-
-def _free_attempt(caught_exception: Exception | None = None, **_: object) -> None:
     if caught_exception is not None:
         without_tracebacks(caught_exception)
