@@ -51,7 +51,6 @@ class Acceptor:
         listener.setblocking(False)
 
     def start(self) -> None:
-        self._resuming = None
         self._loop.add_reader(self._listener, self._accept)
 
     def close(self) -> None:
