@@ -73,7 +73,7 @@ class Account:
                 " exclude the host with NO_PROXY, or set APP_RELEASE=v09_group_commit"
             )
         self.current: Credentials | None = None
-        self._finding: asyncio.Task[None] | None = None
+        self._finding: asyncio.Future[Credentials] | None = None
 
     def credentials(self) -> Credentials:
         """Returns the current credentials, and renews them if they expire soon. Raises botocore's errors."""
@@ -93,10 +93,10 @@ class Account:
         own. Otherwise, many threads would pile up if a service such as STS does not answer for minutes.
         """
         if self._finding is None or self._finding.done():
-            self._finding = asyncio.create_task(self._ask())
+            self._finding = in_background(self.credentials)
             # Marks an exception as retrieved, because all callers may have been cancelled.
-            self._finding.add_done_callback(lambda task: task.cancelled() or task.exception())
-        await asyncio.shield(self._finding)
+            self._finding.add_done_callback(lambda future: future.cancelled() or future.exception())
+        self.current = await asyncio.shield(self._finding)
 
     async def renew(self) -> NoReturn:
         """Renews the credentials before they expire, so that no webhook waits for new ones."""
@@ -104,9 +104,6 @@ class Account:
             await asyncio.sleep(RENEW_SECONDS)
             with suppress(Exception):  # if SQS rejects expired credentials, the client calls `find` itself
                 await self.find()
-
-    async def _ask(self) -> None:
-        self.current = await in_background(self.credentials)
 
 
 def in_background(call: Callable[[], Result]) -> "asyncio.Future[Result]":
