@@ -1,21 +1,20 @@
-"""Defines what releases share: functions that read the event and create the response, and the interface `Webhook`."""
+"""Defines what releases share: functions that read the event and create the response, and the class `Webhook`."""
 
-from collections.abc import Mapping
 from time import perf_counter
-from typing import Any, Protocol
 
 from fastapi import Request
 
 from app.errors import WebhookRefused
-from app.events import Event, ParseEvent, WebhookEvent, parse_event
+from app.events import Event, parse_event
 from app.telemetry.record import WebhookRecord
 from app.web import intake
 from app.web.answers import Answer, Processed
 from app.web.intake import refuse
 from app.web.problems import ProblemResponse
 from app.web.service import Service
+from app.web.webhooks import DirectWebhook as Webhook
 
-# The list includes Answer and Processed, because releases import both names from this module.
+# The list includes Answer, Processed and Webhook, because releases import these names from this module.
 __all__ = ["Answer", "Processed", "Webhook", "ignored", "processed", "queued", "read_event", "refused"]
 
 
@@ -55,26 +54,3 @@ def _record(request: Request) -> WebhookRecord:
         state["record"] = WebhookRecord(perf_counter())
     record: WebhookRecord = state["record"]
     return record
-
-
-class Webhook(Protocol):
-    """A webhook with a complete body, for a release whose handler needs no ASGI.
-
-    The handler calls `ignored`, or passes `settled` to `GroupCommit.submit`. `state`: the value that the release's
-    lifespan has yielded.
-    """
-
-    @property
-    def body(self) -> bytes: ...
-
-    @property
-    def state(self) -> Mapping[str, Any]: ...
-
-    def read_event(self, parse: ParseEvent) -> WebhookEvent | None:
-        """Returns the event that `parse` finds in the body, or None if its type is ignored. Raises InvalidEvent."""
-
-    def ignored(self) -> None:
-        """Answers 200 to an event of an ignored type."""
-
-    def settled(self, refused: WebhookRefused | None) -> None:
-        """Answers 200 if `refused` is None, because SQS has acknowledged the message; otherwise answers the error."""

@@ -43,7 +43,12 @@ class Webhooks:
 
 
 class DirectWebhook:
-    """One webhook, from its head to its response: a `Webhook` for the release, and an `Exchange` for the server."""
+    """One webhook, from its head to its response: a `Webhook` for the release, and an `Exchange` for the server.
+
+    When the body is complete, the release's handler calls `ignored`, or passes `settled` to `GroupCommit.submit`.
+    `settled` answers 200 if `refused` is None, because SQS has acknowledged the message; otherwise it answers the
+    error. `state`: the value that the release's lifespan has yielded.
+    """
 
     __slots__ = ("_counted", "_permit", "_request", "_webhooks", "body", "record")
 
@@ -86,9 +91,11 @@ class DirectWebhook:
             self._webhooks.receive(self)
 
     def read_event(self, parse: ParseEvent) -> WebhookEvent | None:
+        """Returns the event that `parse` finds in the body, or None if its type is ignored. Raises InvalidEvent."""
         return steps.event(self.record, self.body, self._webhooks.intake.limits.event_types, parse)
 
     def ignored(self) -> None:
+        """Answers 200 to an event of an ignored type."""
         self._accept("ignored")
 
     def settled(self, refused: WebhookRefused | None) -> None:
