@@ -38,8 +38,6 @@ class Tracing(ABC, Generic[Record]):
 
         The span is a child of the first sampled span. A call to SQS has links to the spans of all sampled webhooks.
         """
-        if not record.traceparents:
-            return
         traces = [trace for header in record.traceparents if (trace := Trace.parsed(header.encode())) is not None]
         sampled = [trace for trace in traces if trace.sampled]
         if not sampled:
@@ -62,20 +60,6 @@ class Tracing(ABC, Generic[Record]):
             linked=sampled if record.messages else (),
         )
 
-    def _write(
-        self,
-        name: str,
-        kind: SpanKind,
-        trace: Trace,
-        *,
-        times: tuple[float, float],
-        attributes: dict[str, AttributeValue],
-        failed: str | None,
-    ) -> None:
-        """Exports the span of a webhook or a message. If the sender has a span, the new span is its child."""
-        parent = None if trace.parent_id is None else trace._replace(span_id=trace.parent_id)
-        self._export.write(name, kind, parent, own=trace, times=times, attributes=attributes, failed=failed)
-
 
 class WebhookTracing(Tracing[WebhookRecord]):
     """Exports the spans of webhooks. `method` and `route` become attributes of each span."""
@@ -92,10 +76,11 @@ class WebhookTracing(Tracing[WebhookRecord]):
             return
         assert record.answered is not None
         status = record.http_status
-        self._write(
+        self._export.write(
             f"{self._method} {self._route}",
             SpanKind.SERVER,
-            trace,
+            trace.parent,
+            own=trace,
             times=(record.began, record.answered),
             attributes={"http.request.method": self._method, "http.route": self._route, **span_attributes(record)},
             failed=None if status is not None and status < HTTPStatus.INTERNAL_SERVER_ERROR else record.outcome,
@@ -125,10 +110,11 @@ class MessageTracing(Tracing[MessageRecord]):
             "messaging.destination.name": self._queue,
             **span_attributes(record),
         }
-        self._write(
+        self._export.write(
             f"{PROCESS} {self._queue}",
             SpanKind.CONSUMER,
-            trace,
+            trace.parent,
+            own=trace,
             times=(record.began, record.ended),
             attributes=attributes,
             failed=record.code,

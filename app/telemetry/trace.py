@@ -42,6 +42,11 @@ class Trace(NamedTuple):
         return f"{self.span_id:016x}"
 
     @property
+    def parent(self) -> Self | None:
+        """The sender's span, or None if the trace begins with this span."""
+        return None if self.parent_id is None else self._replace(span_id=self.parent_id)
+
+    @property
     def traceparent(self) -> str:
         return f"00-{self.trace_hex}-{self.span_hex}-{self.sampled:02x}"
 
