@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterable
 
 from app.telemetry.metrics.declared import DeclaredMetrics
-from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Series
+from app.telemetry.metrics.instruments import Counter, Histogram, Instrument
 from app.telemetry.record import CALL_SECONDS, CHARGEBEE, SQS, CallRecord, System
 
 # The label of a call that Chargebee has rejected, for example because the invoice is closed. All rejections have this
@@ -41,22 +41,15 @@ class SystemMetrics:
         failures = _FAILURES.get(system.name, "Failed calls to {}, by error code.").format(system.name)
         self._failures = Counter(f"{prefix}.failures", "{call}", failures, ("error.type",))
         self._declared = DeclaredMetrics(CallRecord, system.name, prefix)
-        self._operations: dict[str, Series] = {}
         self.instruments: list[Instrument] = [self._durations, self._retries, self._failures]
         self.instruments += self._declared.instruments
 
     def observe(self, record: CallRecord) -> None:
         """Counts a call that has ended."""
-        self._operation(record.operation).observe(record.ended - record.began)
+        self._durations.series(self._system.value, record.operation).observe(record.ended - record.began)
         self._retries.add(record.retries)
         self._declared.observe(record)
         codes = [REJECTED] * len(record.refused) if self._system is CHARGEBEE else record.refused
         for code in codes if record.code is None else [record.code, *codes]:
             # Some of SQS's codes have the prefix AWS.SimpleQueueService, which the label leaves out.
             self._failures.count(code.rpartition(".")[2])
-
-    def _operation(self, name: str) -> Series:
-        known = self._operations.get(name)
-        if known is None:
-            known = self._operations[name] = self._durations.series(self._system.value, name)
-        return known

@@ -107,7 +107,9 @@ class Histogram:
 
     def series(self, *labels: str | int) -> Series:
         """Returns the buckets for `labels`. Creates them if they do not exist."""
-        return self._series.setdefault(labels, Series(self.description.bounds))
+        if labels not in self._series:
+            self._series[labels] = Series(self.description.bounds)
+        return self._series[labels]
 
     def points(self) -> list[Point]:
         return [(labels, Buckets(list(one.counts), one.total)) for labels, one in list(self._series.items())]

@@ -5,7 +5,7 @@ from time import time
 
 from app.events import WebhookEvent
 from app.telemetry.metrics.declared import DeclaredMetrics
-from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Series
+from app.telemetry.metrics.instruments import Counter, Histogram, Instrument
 from app.telemetry.record import LAG_SECONDS, WebhookRecord
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0)
@@ -23,7 +23,6 @@ class WebhookMetrics:
     def __init__(self, method: str, route: str, wanted: frozenset[str]) -> None:
         self._labels = (method, route)
         self._wanted = wanted
-        self._known: dict[str, Series] = {}
         self._declared = DeclaredMetrics(WebhookRecord)
         self._durations = Histogram(
             "http.server.request.duration",
@@ -52,21 +51,16 @@ class WebhookMetrics:
         """Makes the counters and histograms of `outcomes` begin at 0."""
         for outcome, status in outcomes:
             self._declared.expect([outcome])
-            self._add_series(outcome, status)
+            self._durations.series(*self._labels, status or "")
 
     def observe(self, record: WebhookRecord) -> None:
         """Counts a webhook that has ended, with or without an answer."""
         assert record.answered is not None
-        durations = self._known.get(record.outcome) or self._add_series(record.outcome, record.http_status)
+        durations = self._durations.series(*self._labels, record.http_status or "")  # "": the webhook has no answer
         durations.observe(record.answered - record.began)
         self._declared.observe(record)
         if record.event is not None:
             self._observe_event(record.event)
-
-    def _add_series(self, outcome: str, status: int | None) -> Series:
-        """Adds an outcome, and returns its histogram. `status`: None for UNANSWERED."""
-        self._known[outcome] = found = self._durations.series(*self._labels, status or "")
-        return found
 
     def _observe_event(self, event: WebhookEvent) -> None:
         now = time()
