@@ -37,38 +37,25 @@ def pushed(instruments: Sequence[Instrument], resource: Resource, version: str) 
     interval = os.environ.get(OTEL_METRIC_EXPORT_INTERVAL) or INTERVAL_MILLISECONDS
     if not interval.isdecimal() or not int(interval):
         raise ConfigurationError(f"{OTEL_METRIC_EXPORT_INTERVAL}={interval}: allowed are 1 or more milliseconds")
-    scope = InstrumentationScope("invoice_webhook", version)
-    push = Push(Translation(instruments, resource, scope), int(interval) / 1000)
-    push.start()
+    translation = Translation(instruments, resource, InstrumentationScope("invoice_webhook", version))
+    exporter = OTLPMetricExporter()
+    ended = threading.Event()
+
+    def push() -> None:
+        last = False
+        while not last:
+            last = ended.wait(int(interval) / 1000)
+            exporter.export(translation.data())  # `export` logs failures and does not raise them
+
+    # The thread is a daemon, so that the process can end even if the collector hangs.
+    thread = threading.Thread(target=push, name="otlp-metrics", daemon=True)
+    thread.start()
     try:
         yield
     finally:
-        push.stop()
-
-
-class Push(threading.Thread):
-    """A thread that pushes the metrics. It is a daemon, so that the process can end even if the collector hangs."""
-
-    def __init__(self, translation: "Translation", interval: float) -> None:
-        super().__init__(name="otlp-metrics", daemon=True)
-        self._translation = translation
-        self._interval = interval
-        self._exporter = OTLPMetricExporter()
-        self._ended = threading.Event()
-
-    def run(self) -> None:
-        while not self._ended.wait(self._interval):
-            self._export()
-        self._export()
-
-    def stop(self) -> None:
-        """Makes the thread push once more and end. Waits at most FLUSH_SECONDS for the thread."""
-        self._ended.set()
-        self.join(FLUSH_SECONDS)
-        self._exporter.shutdown()
-
-    def _export(self) -> None:
-        self._exporter.export(self._translation.data())  # `export` logs failures and does not raise them
+        ended.set()
+        thread.join(FLUSH_SECONDS)
+        exporter.shutdown()
 
 
 class Translation:
