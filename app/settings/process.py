@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, StringConstraints, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.errors import ConfigurationError
@@ -17,6 +17,12 @@ def with_host(url: str) -> str:
     return url
 
 
+def _split(value: Any) -> Any:
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+
+
+COMMA_SEPARATED = BeforeValidator(_split)
+EventType = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,100}$")]
 QueueUrl = Annotated[
     str,
     # The URL appears in logs and error messages, so it must not contain a user, a password or a query.
@@ -47,9 +53,7 @@ class ProcessSettings(BaseSettings):
         description="Maximum seconds of a call to SQS, including retries. For a webhook, they begin when its body is"
         " complete, and include waiting.",
     )
-    event_types: Annotated[
-        frozenset[Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,100}$")]], NoDecode, Field(min_length=1)
-    ] = Field(
+    event_types: Annotated[frozenset[EventType], NoDecode, Field(min_length=1), COMMA_SEPARATED] = Field(
         frozenset({"pending_invoice_created"}),
         description="Event types to enqueue. The service answers 200 to other events and ignores them. The worker bills"
         " pending_invoice_created only.",
@@ -81,11 +85,6 @@ class ProcessSettings(BaseSettings):
         description="Port on APP_HOST on which a separate thread serves /metrics for Prometheus; 0 picks a free port."
         " Not set: no /metrics.",
     )
-
-    @field_validator("event_types", mode="before")
-    @classmethod
-    def _split(cls, value: Any) -> Any:
-        return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
 
     def require_queue_url(self) -> str:
         """Returns APP_SQS_QUEUE_URL. Raises ConfigurationError if it is not set."""

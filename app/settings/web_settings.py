@@ -83,10 +83,8 @@ class WebSettings(ProcessSettings):
         5.0,
         ge=0,
         le=300,
-        description=(
-            "Maximum expected wait for a response in seconds; while it is longer, the service answers"
-            " 503 to new webhooks. 0: no limit (`make run` sets 0 for v01 to v07)."
-        ),
+        description="Maximum expected wait for a response in seconds; while it is longer, the service answers"
+        " 503 to new webhooks. 0: no limit (`make run` sets 0 for v01 to v07).",
     )
     max_in_flight: int = Field(
         4096, ge=1, description="Maximum webhooks in flight in a process. The process answers 503 to further webhooks."
@@ -94,10 +92,8 @@ class WebSettings(ProcessSettings):
     max_buffered_bytes: int = Field(
         24 * MIB,
         ge=1,
-        description=(
-            "Maximum bytes of bodies in a process. The process answers 503 to further webhooks. A webhook in flight"
-            " takes up to 16 times as much memory as its body, because it is parsed."
-        ),
+        description="Maximum bytes of bodies in a process. The process answers 503 to further webhooks. A webhook in"
+        " flight takes up to 16 times as much memory as its body, because it is parsed.",
     )
     sqs_batches: int = Field(
         4,

@@ -1,13 +1,15 @@
 """The settings of the worker and of its commands. Release v01 reads them too: it bills in the web process."""
 
 import re
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from app.errors import ConfigurationError
-from app.settings.process import ProcessSettings, QueueUrl, with_host
+from app.settings.process import COMMA_SEPARATED, ProcessSettings, QueueUrl, with_host
+
+ExemptId = Annotated[str, StringConstraints(min_length=1, max_length=50)]
 
 
 class WorkerSettings(ProcessSettings):
@@ -23,12 +25,10 @@ class WorkerSettings(ProcessSettings):
         le=900,
         description="Seconds for which a worker's claim reserves an event. The worker renews the claim while it works.",
     )
-    billing_exempt: Annotated[frozenset[Annotated[str, StringConstraints(min_length=1, max_length=50)]], NoDecode] = (
-        Field(
-            frozenset(),
-            description="Customers and subscriptions whose invoices the worker leaves pending, for review by a person.",
-            json_schema_extra={"allowed": "ids of at most 50 characters, separated by commas"},
-        )
+    billing_exempt: Annotated[frozenset[ExemptId], NoDecode, COMMA_SEPARATED] = Field(
+        frozenset(),
+        description="Customers and subscriptions whose invoices the worker leaves pending, for review by a person.",
+        json_schema_extra={"allowed": "ids of at most 50 characters, separated by commas"},
     )
     chargebee_url: Annotated[str, AfterValidator(with_host)] | None = Field(
         None,
@@ -75,11 +75,6 @@ class WorkerSettings(ProcessSettings):
         if key is not None and not re.fullmatch("[!-~]+", key.get_secret_value()):
             raise ValueError("not a key")
         return key
-
-    @field_validator("billing_exempt", mode="before")
-    @classmethod
-    def _split_ids(cls, value: Any) -> Any:
-        return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
