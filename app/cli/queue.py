@@ -59,7 +59,9 @@ def show(messages: Iterable[Seen], as_json: bool) -> None:
         facts = " ".join(f"{name}={_printable(value)}" for name, value in message.attributes.items())
         say(f"── {facts} ({len(message.body.encode()):,} bytes)")
         # Control characters are escaped for a terminal; a pipe gets the exact bytes.
-        body = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", message.body) if _on_terminal() else message.body
+        body = (
+            _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", message.body) if sys.stdout.isatty() else message.body
+        )
         click.echo(body.encode())
 
 
@@ -72,10 +74,6 @@ def _encodable(message: Seen) -> Seen:
 
 def _printable(value: str) -> str:
     return value if value.isprintable() else repr(value)
-
-
-def _on_terminal() -> bool:
-    return sys.stdout.isatty()
 
 
 def say(text: str) -> None:

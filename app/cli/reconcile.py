@@ -25,24 +25,18 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 SHOWN = 20
 
 
-class Duration(click.ParamType[int]):
-    """A duration such as `90s`, `15m`, `6h` or `3d`, converted to seconds."""
-
-    name = "duration"
-
-    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        if (match := re.fullmatch(r"(\d{1,6})([smhd])", value)) is None:
-            self.fail(f"{value!r} is not a duration: allowed is a number with s, m, h or d, as in 3d", param, ctx)
-        return int(match[1]) * _SECONDS[match[2]]
+def duration(text: str) -> int:
+    """Returns the seconds of a duration such as `90s`, `15m`, `6h` or `3d`. The type of a command's option."""
+    if (match := re.fullmatch(r"(\d{1,6})([smhd])", text)) is None:
+        raise click.BadParameter(f"{text!r} is not a duration: allowed is a number with s, m, h or d, as in 3d")
+    return int(match[1]) * _SECONDS[match[2]]
 
 
 @click.command()
-@click.option("--since", type=Duration(), default="3d", show_default=True, help="Compare events younger than this.")
+@click.option("--since", type=duration, default="3d", show_default=True, help="Compare events younger than this.")
 @click.option(
     "--settled",
-    type=Duration(),
+    type=duration,
     default="15m",
     show_default=True,
     help="Skip events younger than this, because the worker may not have processed them yet.",

@@ -54,10 +54,7 @@ async def _count(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None) -
 
 
 async def _move(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None) -> None:
-    def progress(moved: int, total: int) -> None:
-        count(f"{moved:,} of {total:,}")
-
-    result = await move(queue, dead, limit, progress)
+    result = await move(queue, dead, limit, lambda moved, total: count(f"{moved:,} of {total:,}"))
     end_count()
     for name, cause in result.failed.items():
         click.echo(f"  {name}: {cause}")

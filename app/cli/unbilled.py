@@ -10,7 +10,7 @@ from app.billing.dynamodb import open_table
 from app.billing.usage_report import Group, Report
 from app.billing.usage_report import unbilled as find
 from app.cli import count, end_count, failing
-from app.cli.reconcile import Duration
+from app.cli.reconcile import duration
 from app.errors import ConfigurationError
 from app.settings import load_worker_settings
 from app.sqs.sdk import require_sdk
@@ -22,7 +22,7 @@ LAST = 10**10  # later than any usage: keys have ten digits, and this number ele
 @click.command()
 @click.option(
     "--older-than",
-    type=Duration(),
+    type=duration,
     default="35d",
     show_default=True,
     help="Skip usage younger than this. 0s skips nothing, not even usage whose time is in the future.",
@@ -47,13 +47,9 @@ def unbilled(older_than: int) -> None:
 
 async def _find(table: str, before: int) -> Report:
     async with open_table(table, connections=1) as opened:
-        report = await find(opened, before, _progress)
+        report = await find(opened, before, lambda read: count(f"{read:,} usage items read"))
     end_count()
     return report
-
-
-def _progress(read: int) -> None:
-    count(f"{read:,} usage items read")
 
 
 def _show(report: Report) -> None:
