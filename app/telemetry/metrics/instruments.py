@@ -7,7 +7,7 @@ atomic under the interpreter lock.
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 Labels = tuple[str | int, ...]
 OTHER = "other"
@@ -41,15 +41,6 @@ class Buckets(NamedTuple):
 
 
 Point = tuple[Labels, float | Buckets]
-
-
-class Instrument(Protocol):
-    """A metric. `points` returns its current values by labels. A metric without points is not exported."""
-
-    @property
-    def description(self) -> Description: ...
-
-    def points(self) -> Iterable[Point]: ...
 
 
 class Counter:
@@ -121,6 +112,10 @@ class Observed:
     def __init__(self, description: Description, read: Callable[[], Iterable[Point]]) -> None:
         self.description = description
         self.points = read
+
+
+# A metric. `points` returns its current values by labels. A metric without points is not exported.
+Instrument = Counter | Histogram | Observed
 
 
 def gauge(name: str, unit: str, text: str, read: Callable[[], float]) -> Observed:

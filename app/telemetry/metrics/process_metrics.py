@@ -49,35 +49,15 @@ class GarbageMetrics:
             self._generations[info["generation"]].observe(perf_counter() - self._began)
 
 
-class ThreadTokens:
-    """The metrics of AnyIO's thread pool, which runs `run_in_threadpool`, sync dependencies and sync handlers.
+class LoopMetrics:
+    """Measures the event loop and its process: loop delay, thread pool, garbage collection, CPU, memory and files.
 
-    AnyIO limits the threads with one CapacityLimiter per event loop. The metrics have no values until `capture` has
-    found the limiter of the running event loop.
+    AnyIO's thread pool runs `run_in_threadpool`, sync dependencies and sync handlers. AnyIO limits its threads with one
+    CapacityLimiter per event loop. The metrics of the pool have no values before `measuring` finds the limiter.
     """
 
     def __init__(self) -> None:
         self._limiter: CapacityLimiter | None = None
-        self.instruments: list[Instrument] = [
-            self._gauge("limit", "Maximum number of threads for blocking work.", lambda limiter: limiter.total_tokens),
-            self._gauge("used", "Threads that do blocking work now.", lambda limiter: limiter.borrowed_tokens),
-            self._gauge("waiting", "Tasks that wait for a thread.", lambda limiter: limiter.statistics().tasks_waiting),
-        ]
-
-    def capture(self) -> None:
-        """Makes the metrics show the values of the running event loop's CapacityLimiter."""
-        self._limiter = current_default_thread_limiter()
-
-    def _gauge(self, name: str, text: str, read: Callable[[CapacityLimiter], float]) -> Observed:
-        description = Description("gauge", f"thread_tokens.{name}", "{thread}", text)
-        return Observed(description, lambda: [((), read(self._limiter))] if self._limiter is not None else [])
-
-
-class LoopMetrics:
-    """Measures the event loop and its process: loop delay, thread pool, garbage collection, CPU, memory and files."""
-
-    def __init__(self) -> None:
-        self._threads = ThreadTokens()
         self._garbage = GarbageMetrics()
         delays = Histogram(
             "event_loop.delay", "s", "How much later than scheduled the event loop runs a timer.", DELAY_SECONDS
@@ -86,7 +66,11 @@ class LoopMetrics:
         self.instruments: list[Instrument] = [
             delays,
             gauge("event_loop.delay.max", "s", "The longest delay in the last ten seconds.", self._delay.longest),
-            *self._threads.instruments,
+            self._tokens("limit", "Maximum number of threads for blocking work.", lambda limiter: limiter.total_tokens),
+            self._tokens("used", "Threads that do blocking work now.", lambda limiter: limiter.borrowed_tokens),
+            self._tokens(
+                "waiting", "Tasks that wait for a thread.", lambda limiter: limiter.statistics().tasks_waiting
+            ),
             *self._garbage.instruments,
             *process_instruments(),
         ]
@@ -94,7 +78,7 @@ class LoopMetrics:
     @contextmanager
     def measuring(self) -> Iterator[None]:
         """Measures the caller's event loop until the `with` block ends."""
-        self._threads.capture()
+        self._limiter = current_default_thread_limiter()
         self._garbage.start()
         self._delay.start()
         try:
@@ -102,6 +86,10 @@ class LoopMetrics:
         finally:
             self._delay.stop()
             self._garbage.stop()
+
+    def _tokens(self, name: str, text: str, read: Callable[[CapacityLimiter], float]) -> Observed:
+        description = Description("gauge", f"thread_tokens.{name}", "{thread}", text)
+        return Observed(description, lambda: [((), read(self._limiter))] if self._limiter is not None else [])
 
 
 class RecordMetrics(Protocol[Record_contra]):

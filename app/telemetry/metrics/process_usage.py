@@ -1,7 +1,7 @@
 """Measures CPU time, memory, open files and CPU throttling of this process, if the kernel provides the values."""
 
 import resource
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from app.telemetry.metrics.instruments import Description, Instrument, Observed, Point
@@ -50,19 +50,17 @@ def _throttling_instruments(file: Path | None) -> list[Instrument]:
     if file is None:
         return []
 
-    def reader(number: int) -> Callable[[], list[Point]]:
-        def read() -> list[Point]:
-            found = throttling(file)
-            return [((), found[number])] if found else []
-
-        return read
-
     texts = (
         ("container.cpu.periods", "{period}", "Periods of the CPU limit, whether it stopped this container or not."),
         ("container.cpu.throttled_periods", "{period}", "Periods of the CPU limit in which it stopped this container."),
         ("container.cpu.throttled_time", "s", "Time for which the CPU limit stopped this container."),
     )
     return [
-        Observed(Description("counter", name, unit, text), reader(number))
+        Observed(Description("counter", name, unit, text), partial(_throttled, file, number))
         for number, (name, unit, text) in enumerate(texts)
     ]
+
+
+def _throttled(file: Path, number: int) -> list[Point]:
+    found = throttling(file)
+    return [((), found[number])] if found else []

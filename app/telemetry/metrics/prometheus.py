@@ -19,10 +19,6 @@ from app.telemetry.metrics.scrapes import scrape_server
 # Prometheus' names for OpenTelemetry's units. The specification would drop `{message}`, like all units in braces:
 # https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/#metric-metadata-1
 _SUFFIXES = {"s": "seconds", "By": "bytes", "{message}": "messages"}
-_FAMILIES: dict[str, type[CounterMetricFamily] | type[GaugeMetricFamily]] = {
-    "counter": CounterMetricFamily,
-    "gauge": GaugeMetricFamily,
-}
 
 
 def prometheus_name(about: Description) -> str:
@@ -77,7 +73,8 @@ def _family(about: Description, points: list[Point]) -> Metric:
             assert isinstance(buckets, Buckets)
             histogram.add_metric([str(value) for value in values], _cumulative(about.bounds, buckets), buckets.total)
         return histogram
-    family = _FAMILIES[about.kind](name, about.text, labels=labels)
+    family_class = CounterMetricFamily if about.kind == "counter" else GaugeMetricFamily
+    family = family_class(name, about.text, labels=labels)
     for values, number in points:
         assert not isinstance(number, Buckets)
         family.add_metric([str(value) for value in values], number)
