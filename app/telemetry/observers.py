@@ -5,7 +5,7 @@ because they would cost memory and start-up time.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -56,11 +56,8 @@ class Observers(Generic[Record]):
     @contextmanager
     def measuring(self) -> Iterator[None]:
         """Measures the caller's event loop and runs the watchdog until the `with` block ends."""
-        with ExitStack() as stack:
-            if self.metrics is not None:
-                stack.enter_context(self.metrics.loop.measuring())
-            if self.watchdog is not None:
-                stack.enter_context(self.watchdog)
+        loop = self.metrics.loop.measuring() if self.metrics is not None else nullcontext()
+        with loop, self.watchdog or nullcontext():
             yield
 
     def of_records(self, *more: Callable[[Record], None]) -> Callable[[Record], None]:
