@@ -2,7 +2,7 @@
 
 import ast
 from enum import StrEnum
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +38,14 @@ class Release(StrEnum):
     def _missing_(cls, value: object) -> "Release | None":
         return next((release for release in cls if release.value.partition("_")[0] == value), None)
 
-    @property
+    @cached_property
     def facts(self) -> dict[str, Any]:
         """The release's values of FACTS. Reads them from the source, because an import would load many libraries."""
-        return _facts(self.value)
+        found = dict(FACTS)
+        for node in ast.parse((_MODULES / f"{self.value}.py").read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and isinstance(name := node.targets[0], ast.Name) and name.id in FACTS:
+                found[name.id] = ast.literal_eval(node.value)
+        return found
 
     @property
     def version(self) -> str:
@@ -80,15 +84,6 @@ class Release(StrEnum):
     def needs_asgi(self) -> bool:
         """True if the release is an ASGI application, which uvicorn serves."""
         return bool(self.facts["SERVER"] == "uvicorn")
-
-
-@cache
-def _facts(module: str) -> dict[str, Any]:
-    found = dict(FACTS)
-    for node in ast.parse((_MODULES / f"{module}.py").read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and isinstance(name := node.targets[0], ast.Name) and name.id in FACTS:
-            found[name.id] = ast.literal_eval(node.value)
-    return found
 
 
 NEWEST = list(Release)[-1]
