@@ -16,15 +16,13 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
 
 SERVICE = "invoice-webhook"
-PROPAGATORS, METER_PROVIDER = "OTEL_PROPAGATORS", "OTEL_PYTHON_METER_PROVIDER"
-TRACER_PROVIDER, CONTEXT = "OTEL_PYTHON_TRACER_PROVIDER", "OTEL_PYTHON_CONTEXT"
 # The accepted values. Whatever the propagators are, the service itself reads and passes on only the header
 # `traceparent`.
 _ALLOWED = {
-    PROPAGATORS: ("tracecontext", "baggage", "none"),
-    METER_PROVIDER: ("sdk_meter_provider", "default_meter_provider"),
-    CONTEXT: ("contextvars_context",),
-    TRACER_PROVIDER: ("sdk_tracer_provider", "default_tracer_provider"),
+    "OTEL_PROPAGATORS": ("tracecontext", "baggage", "none"),
+    "OTEL_PYTHON_METER_PROVIDER": ("sdk_meter_provider", "default_meter_provider"),
+    "OTEL_PYTHON_CONTEXT": ("contextvars_context",),
+    "OTEL_PYTHON_TRACER_PROVIDER": ("sdk_tracer_provider", "default_tracer_provider"),
 }
 _PROTOCOL = "http/protobuf"
 

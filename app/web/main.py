@@ -1,7 +1,7 @@
 """Assembles the web process: the chosen release, the intake in front of it, FastAPI and the metrics."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from functools import cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -56,7 +56,7 @@ def create_app(settings: WebSettings | None = None, observers: Observers[Webhook
     app = FastAPI(
         title="invoice-webhook",
         version=__version__,
-        lifespan=_lifespan(release, observers, exporting),
+        lifespan=partial(_lifespan, release, observers, exporting),
         exception_handlers={**problems.HANDLERS, WebhookRefused: refused},
         redirect_slashes=False,
         openapi_url="/openapi.json" if settings.docs else None,
@@ -101,19 +101,17 @@ def prepare() -> tuple[WebSettings, Observers[WebhookRecord]]:
     return settings, observers
 
 
-def _lifespan(
+@asynccontextmanager
+async def _lifespan(
     release: ReleaseModule,
     observers: Observers[WebhookRecord],
     exporting: AbstractContextManager[object],
-) -> Callable[[FastAPI], AbstractAsyncContextManager[Any]]:
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
-        with exporting:
-            async with release.lifespan(app) as state:
-                with observers.measuring():
-                    yield state
-
-    return lifespan
+    app: FastAPI,
+) -> AsyncIterator[Any]:
+    with exporting:
+        async with release.lifespan(app) as state:
+            with observers.measuring():
+                yield state
 
 
 def _measure(admission: Admission, metrics: "Metrics[WebhookRecord]", release: Release) -> None:
