@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from functools import cache, partial
 from http import HTTPStatus
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
@@ -25,7 +26,6 @@ from app.web.credentials import warn_of_weak_passwords
 from app.web.intake import Intake
 from app.web.middleware import PATH, WebhookMiddleware
 from app.web.problems import REFUSALS
-from app.web.releases import ReleaseModule
 from app.web.service import Service
 from app.web.webhook import refused
 from app.web.webhooks import Webhooks
@@ -103,7 +103,7 @@ def prepare() -> tuple[WebSettings, Observers[WebhookRecord]]:
 
 @asynccontextmanager
 async def _lifespan(
-    release: ReleaseModule,
+    release: ModuleType,
     observers: Observers[WebhookRecord],
     exporting: AbstractContextManager[object],
     app: FastAPI,

@@ -7,25 +7,12 @@ the body is complete. The names in capitals are facts, which `app.settings.relea
 import each other.
 """
 
-from contextlib import AbstractAsyncContextManager
 from importlib import import_module
-from typing import Any, Protocol, cast
-
-from fastapi import APIRouter, FastAPI
+from types import ModuleType
 
 from app.settings import Release
 
 
-class ReleaseModule(Protocol):
-    """Names what the module of a release defines. A release without ASGI has no `router`."""
-
-    router: APIRouter
-
-    def lifespan(self, app: FastAPI) -> AbstractAsyncContextManager[Any]: ...
-
-    def receive(self, *args: Any, **kwargs: Any) -> Any: ...
-
-
-def load(release: Release) -> ReleaseModule:
+def load(release: Release) -> ModuleType:
     """Imports the module of `release` and no other release, so that the process loads no library without need."""
-    return cast(ReleaseModule, import_module(f"{__name__}.{release.value}"))
+    return import_module(f"{__name__}.{release.value}")
