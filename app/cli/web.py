@@ -11,7 +11,6 @@ from app.telemetry.observers import Observers, exported
 from app.telemetry.record import WebhookRecord
 from app.web.main import create_app, prepare
 from app.web.serve import serve
-from app.web.service import Service
 
 CreateApp = Callable[[WebSettings, Observers[WebhookRecord]], FastAPI]
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(WebSettings)}"
@@ -38,6 +37,5 @@ def serve_web(create: CreateApp = create_app, *, ours: bool = False) -> None:
     """
     settings, observers = prepare()
     app = create(settings, observers)
-    service = Service.of(app)
     with exported(observers, settings):
-        serve(app, settings, service.admission.drain, service.webhooks, ours=ours)
+        serve(app, ours=ours)

@@ -19,6 +19,7 @@ from app.server.run import Server, Stop
 from app.settings import WebSettings
 from app.settings.text import http_url, shown
 from app.web.middleware import PATH
+from app.web.service import Service
 from app.web.uvicorn_server import UvicornServer
 from app.web.webhooks import Webhooks
 
@@ -29,15 +30,14 @@ _RESERVED_FILES = 100
 _LEAST_CONNECTIONS = 32
 
 
-def serve(
-    app: FastAPI, settings: WebSettings, drain: Callable[[], None], webhooks: Webhooks | None, *, ours: bool = False
-) -> None:
+def serve(app: FastAPI, *, ours: bool = False) -> None:
     """Serves `app` until a signal stops the process. Raises ConfigurationError if the address is not available.
 
-    `webhooks`: handles webhooks without ASGI, on this project's server. If `webhooks` is None, `app` handles all
-    requests: on this project's server if `ours` is True, otherwise on uvicorn. `drain` is called at the first signal,
-    while the process still listens. Configure logging before the call.
+    This project's server serves `app` if the release handles webhooks without ASGI or if `ours` is True, and uvicorn
+    otherwise. The process drains from the first signal on, while it still listens. Configure logging before the call.
     """
+    service = Service.of(app)
+    settings, webhooks, drain = service.settings, service.webhooks, service.admission.drain
     listening = bind(settings)
     host, port = listening.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # an address to open in a browser

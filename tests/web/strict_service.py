@@ -17,7 +17,6 @@ from app.settings import load_settings
 from app.telemetry.logging import configure_logging
 from app.web.main import create_app
 from app.web.serve import serve
-from app.web.service import Service
 
 FOUND = "blocking call"
 # Allowed blocking calls: (function, end of the file's path, function that may call it).
@@ -56,9 +55,8 @@ def main() -> None:
     settings = load_settings()
     configure_logging(settings)
     app = create_app(settings)
-    service = Service.of(app)
     app.add_middleware(Strict)
-    serve(app, settings, service.admission.drain, service.webhooks)
+    serve(app)
 
 
 if __name__ == "__main__":
