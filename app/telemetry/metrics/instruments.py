@@ -106,12 +106,11 @@ class Histogram:
         return [(labels, Buckets(list(one.counts), one.total)) for labels, one in list(self._series.items())]
 
 
-class Observed:
-    """A gauge or counter whose value another object stores. The thread that exports the metrics calls `read`."""
+class Observed(NamedTuple):
+    """A gauge or counter whose value another object stores. The thread that exports the metrics calls `points`."""
 
-    def __init__(self, description: Description, read: Callable[[], Iterable[Point]]) -> None:
-        self.description = description
-        self.points = read
+    description: Description
+    points: Callable[[], Iterable[Point]]
 
 
 # A metric. `points` returns its current values by labels. A metric without points is not exported.

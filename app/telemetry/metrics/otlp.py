@@ -37,7 +37,7 @@ def pushed(instruments: Sequence[Instrument], resource: Resource, version: str) 
     interval = os.environ.get(OTEL_METRIC_EXPORT_INTERVAL) or INTERVAL_MILLISECONDS
     if not interval.isdecimal() or not int(interval):
         raise ConfigurationError(f"{OTEL_METRIC_EXPORT_INTERVAL}={interval}: allowed are 1 or more milliseconds")
-    translation = Translation(instruments, resource, InstrumentationScope("invoice_webhook", version))
+    scope, since = InstrumentationScope("invoice_webhook", version), time_ns()
     exporter = OTLPMetricExporter()
     ended = threading.Event()
 
@@ -45,7 +45,9 @@ def pushed(instruments: Sequence[Instrument], resource: Resource, version: str) 
         last = False
         while not last:
             last = ended.wait(int(interval) / 1000)
-            exporter.export(translation.data())  # `export` logs failures and does not raise them
+            metrics = export.ScopeMetrics(scope, _translated(instruments, since), "")
+            # `export` logs failures and does not raise them.
+            exporter.export(export.MetricsData([export.ResourceMetrics(resource, [metrics], "")]))
 
     # The thread is a daemon, so that the process can end even if the collector hangs.
     thread = threading.Thread(target=push, name="otlp-metrics", daemon=True)
@@ -58,53 +60,44 @@ def pushed(instruments: Sequence[Instrument], resource: Resource, version: str) 
         exporter.shutdown()
 
 
-class Translation:
+def _translated(instruments: Sequence[Instrument], since: int) -> list[export.Metric]:
     """Translates the metrics of this package into the data types of OpenTelemetry's SDK.
 
-    The start time of each metric is the time at which this object was created.
+    `since`: the start time of each metric, in unix ns.
     """
+    collected = [(instrument.description, list(instrument.points())) for instrument in instruments]
+    return [
+        export.Metric(about.name, about.text, about.unit, _data(about, points, since))
+        for about, points in collected
+        if points
+    ]
 
-    def __init__(self, instruments: Sequence[Instrument], resource: Resource, scope: InstrumentationScope) -> None:
-        self._instruments = instruments
-        self._resource = resource
-        self._scope = scope
-        self._since = time_ns()
 
-    def data(self) -> export.MetricsData:
-        collected = [(instrument.description, list(instrument.points())) for instrument in self._instruments]
-        metrics = [
-            export.Metric(about.name, about.text, about.unit, data)
-            for about, points in collected
-            if (data := self._data(about, points)) is not None
-        ]
-        scope = export.ScopeMetrics(self._scope, metrics, "")
-        return export.MetricsData([export.ResourceMetrics(self._resource, [scope], "")])
+def _data(about: Description, points: list[Point], since: int) -> export.Sum | export.Gauge | export.Histogram:
+    if about.kind == "histogram":
+        return export.Histogram([_histogram(about, since, *point) for point in points], _CUMULATIVE)
+    numbers = [_number(about, since, *point) for point in points]
+    return export.Gauge(numbers) if about.kind == "gauge" else export.Sum(numbers, _CUMULATIVE, is_monotonic=True)
 
-    def _data(self, about: Description, points: list[Point]) -> export.Sum | export.Gauge | export.Histogram | None:
-        if not points:
-            return None
-        if about.kind == "histogram":
-            return export.Histogram([self._histogram(about, *point) for point in points], _CUMULATIVE)
-        numbers = [self._number(about, *point) for point in points]
-        return export.Gauge(numbers) if about.kind == "gauge" else export.Sum(numbers, _CUMULATIVE, is_monotonic=True)
 
-    def _number(self, about: Description, labels: Labels, value: float | Buckets) -> export.NumberDataPoint:
-        assert not isinstance(value, Buckets)
-        return export.NumberDataPoint(_attributes(about, labels), self._since, time_ns(), value)
+def _number(about: Description, since: int, labels: Labels, value: float | Buckets) -> export.NumberDataPoint:
+    assert not isinstance(value, Buckets)
+    return export.NumberDataPoint(_attributes(about, labels), since, time_ns(), value)
 
-    def _histogram(self, about: Description, labels: Labels, value: float | Buckets) -> export.HistogramDataPoint:
-        assert isinstance(value, Buckets)
-        return export.HistogramDataPoint(
-            _attributes(about, labels),
-            self._since,
-            time_ns(),
-            count=sum(value.counts),
-            sum=value.total,
-            bucket_counts=value.counts,
-            explicit_bounds=about.bounds,
-            min=None,  # type: ignore[arg-type]  # optional in OTLP, and unknown here
-            max=None,  # type: ignore[arg-type]
-        )
+
+def _histogram(about: Description, since: int, labels: Labels, value: float | Buckets) -> export.HistogramDataPoint:
+    assert isinstance(value, Buckets)
+    return export.HistogramDataPoint(
+        _attributes(about, labels),
+        since,
+        time_ns(),
+        count=sum(value.counts),
+        sum=value.total,
+        bucket_counts=value.counts,
+        explicit_bounds=about.bounds,
+        min=None,  # type: ignore[arg-type]  # optional in OTLP, and unknown here
+        max=None,  # type: ignore[arg-type]
+    )
 
 
 def _attributes(about: Description, labels: Labels) -> dict[str, str | int]:
