@@ -24,7 +24,7 @@ from app.telemetry.record import (
     WebhookRecord,
 )
 from app.telemetry.resource import otlp_wanted, service_resource
-from app.telemetry.trace import Trace, sent_with
+from app.telemetry.trace import Trace
 
 if TYPE_CHECKING:
     from app.telemetry.metrics.instruments import Instrument
@@ -46,7 +46,7 @@ class Observers(Generic[Record]):
 
     def begin_trace(self, traceparent: bytes | None) -> Trace | None:
         """Returns the trace of a request: the header's trace, a new trace if the request is sampled, or None."""
-        return self.tracing.begin(traceparent) if self.tracing else sent_with(traceparent)
+        return self.tracing.begin(traceparent) if self.tracing else Trace.parsed(traceparent)
 
     def continue_trace(self, traceparent: str | None) -> Trace | None:
         """Does the same as `begin_trace` for a message. `traceparent`: the attribute, or None if it is missing."""

@@ -51,21 +51,16 @@ class Trace(NamedTuple):
         return f"00-{self.trace_hex}-{self.span_hex}-{self.sampled:02x}"
 
     @classmethod
-    def parsed(cls, header: bytes) -> Self | None:
-        """Returns the trace and span ids in the header `traceparent`, or None if the header is invalid."""
-        match = _TRACEPARENT.fullmatch(header)
+    def parsed(cls, header: bytes | None) -> Self | None:
+        """Returns the sender's span in the header `traceparent`, or None if the header is missing or invalid.
+
+        A process that exports no spans adds the sender's span to the SQS message.
+        """
+        match = None if header is None else _TRACEPARENT.fullmatch(header)
         if match is None or match[1] == b"ff" or (match[1] == b"00" and match[5] is not None):
             return None
         trace_id, span_id = int(match[2], 16), int(match[3], 16)
         return cls(trace_id, span_id, bool(int(match[4], 16) & 1)) if trace_id and span_id else None
-
-
-def sent_with(traceparent: bytes | None) -> Trace | None:
-    """Returns the sender's span, or None if the header is missing or invalid.
-
-    A process that exports no spans adds the sender's span to the SQS message.
-    """
-    return None if traceparent is None else Trace.parsed(traceparent)
 
 
 # The trace of the webhook or message that the current task or thread handles.
@@ -118,7 +113,7 @@ class Sampling:
 
     def begin(self, traceparent: bytes | None) -> Trace | None:
         """Returns the trace of a request. Returns None if the header names no trace and the request is not sampled."""
-        if (parent := sent_with(traceparent)) is not None:
+        if (parent := Trace.parsed(traceparent)) is not None:
             return self._continued(parent)
         if self._bound and random.random() < self._ratio:  # noqa: S311  # needs no secure randomness
             # The low bits are below the bound, so a worker with this sampler samples the trace as well (`_continued`).

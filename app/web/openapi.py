@@ -3,7 +3,7 @@
 These are the schema of the body, the error responses, and Basic authentication.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -51,26 +51,19 @@ _REFUSED = {
 }
 
 
-class Words(NamedTuple):
-    """Texts for the OpenAPI document: they describe a release's handler, its response 200 and its response 503."""
-
-    description: str
-    accepted: str
-    unavailable: str
-
-
-_QUEUED = Words(
-    "Answers 200 only after SQS has acknowledged the message.",
-    "SQS has acknowledged the message",
-    "SQS is unreachable or slow, or throttles or rejects calls",
-)
-_PROCESSED = Words(
-    "Answers 200 only after the billing work is done.",
-    "The invoice is closed, or the event needs no billing work",
-    "DynamoDB or Chargebee is unreachable or slow, or throttles or rejects calls",
-)
-
-
+# Texts that describe a release's handler, its response 200 and its response 503, by the status of its answers.
+_TEXTS = {
+    "queued": (
+        "Answers 200 only after SQS has acknowledged the message.",
+        "SQS has acknowledged the message",
+        "SQS is unreachable or slow, or throttles or rejects calls",
+    ),
+    "processed": (
+        "Answers 200 only after the billing work is done.",
+        "The invoice is closed, or the event needs no billing work",
+        "DynamoDB or Chargebee is unreachable or slow, or throttles or rejects calls",
+    ),
+}
 _EVENTS = [{"$ref": _REF.format(model=model.__name__)} for model in (Event, UnwantedEvent)]
 _EXTRA: dict[str, Any] = {
     "requestBody": {
@@ -85,13 +78,13 @@ _EXTRA: dict[str, Any] = {
 def document(app: FastAPI, release: Release) -> dict[str, Any]:
     """Returns FastAPI's OpenAPI document of `app`, whose webhook is handled by `release`."""
     document = get_openapi(title=app.title, version=app.version, routes=app.routes)
-    words = _QUEUED if release.enqueues else _PROCESSED
+    description, accepted, unavailable = _TEXTS[release.accepted]
     webhook = document["paths"][PATH]["post"]
-    webhook |= {"summary": "Receive a Chargebee event", "description": words.description, **_EXTRA}
-    webhook["responses"]["200"]["description"] = f"{words.accepted}, or the service ignores the event's type"
+    webhook |= {"summary": "Receive a Chargebee event", "description": description, **_EXTRA}
+    webhook["responses"]["200"]["description"] = f"{accepted}, or the service ignores the event's type"
     webhook["responses"] |= _REFUSED | {
         "503": _problem(
-            f"{words.unavailable}, or the process is overloaded or stopping. Chargebee sends the webhook again later"
+            f"{unavailable}, or the process is overloaded or stopping. Chargebee sends the webhook again later"
         )
     }
     _, schemas = models_json_schema(
