@@ -68,17 +68,10 @@ class Release(StrEnum):
         return self.facts["TOKENS"] is not None
 
     @property
-    def direct(self) -> bool:
-        """True if the release cannot use a proxy for SQS, so that `python -m app web` does not start behind a proxy."""
-        return bool(self.facts["CLIENT"] == "lean")
-
-    @property
-    def keeps_sdk_client(self) -> bool:
-        """True if the release builds one client of the AWS SDK at the start, and uses it until the process ends.
-
-        A client that is built while there are no credentials never looks for them again.
-        """
-        return bool(self.facts["CLIENT"] == "shared")
+    def client(self) -> str | None:
+        """The client of SQS: the AWS SDK's (`per request` or `shared`), or this project's (`lean`). None for v01."""
+        client: str | None = self.facts["CLIENT"]
+        return client
 
     @property
     def needs_asgi(self) -> bool:

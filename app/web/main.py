@@ -89,9 +89,9 @@ def prepare() -> tuple[WebSettings, Observers[WebhookRecord]]:
         load_worker_settings().require_billing()
     require_sdk()
     require_unattended()
-    if settings.release.direct:
+    if settings.release.client == "lean":  # this client cannot use a proxy
         require_direct()
-    if settings.release.keeps_sdk_client:
+    if settings.release.client == "shared":  # a client that is built without credentials never looks for them again
         require_credentials()
     warn_of_weak_passwords(settings)
     if settings.release.enqueues:
