@@ -13,16 +13,7 @@ from app import __version__
 from app.errors import ConfigurationError
 from app.settings import ProcessSettings, WebSettings
 from app.telemetry.logging import log_blocked
-from app.telemetry.record import (
-    CHARGEBEE,
-    DYNAMODB,
-    SQS,
-    CallRecord,
-    MessageRecord,
-    ObserveCall,
-    Record,
-    WebhookRecord,
-)
+from app.telemetry.record import SYSTEMS, CallRecord, MessageRecord, ObserveCall, Record, WebhookRecord
 from app.telemetry.resource import otlp_wanted, service_resource
 from app.telemetry.trace import Trace
 
@@ -114,7 +105,7 @@ def make_worker_observers(settings: ProcessSettings, queue: str) -> Observers[Me
         from app.telemetry.metrics.process_metrics import Metrics, info
 
         about = info("invoice_webhook.worker.info", version=__version__)
-        metrics = Metrics(MessageMetrics(), about, (SQS, DYNAMODB, CHARGEBEE))
+        metrics = Metrics(MessageMetrics(), about, SYSTEMS)
         metrics.add(_blocked(watchdog))
     if otlp_wanted(_TRACES):
         with _valid_variables():

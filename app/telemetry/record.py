@@ -95,6 +95,7 @@ DYNAMODB = System("DynamoDB", "aws.dynamodb", ("db.system.name", "db.operation.n
 CHARGEBEE = System(
     "Chargebee", "chargebee", ("peer.service", "invoice_webhook.operation"), "invoice_webhook.chargebee.duration"
 )
+SYSTEMS = (SQS, DYNAMODB, CHARGEBEE)
 _BATCH_SIZE = Metric(
     "{}.batch.size", "{message}", "Number of messages in a call to SQS.", tuple(map(float, range(1, 11))), system="SQS"
 )
