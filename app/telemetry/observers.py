@@ -18,7 +18,6 @@ from app.telemetry.resource import otlp_wanted, service_resource
 from app.telemetry.trace import Trace
 
 if TYPE_CHECKING:
-    from app.telemetry.metrics.instruments import Instrument
     from app.telemetry.metrics.process_metrics import Metrics
     from app.telemetry.spans import Tracing
     from asgi_doctor.watchdog import Watchdog
@@ -34,6 +33,14 @@ class Observers(Generic[Record]):
     metrics: "Metrics[Record] | None" = None
     tracing: "Tracing[Record] | None" = None
     watchdog: "Watchdog | None" = None
+
+    def __post_init__(self) -> None:
+        """Adds the counter of the blocks that the watchdog sees to the metrics."""
+        if self.metrics is not None and (watchdog := self.watchdog) is not None:
+            from app.telemetry.metrics.instruments import counter  # imported only if metrics are exported
+
+            text = "How often a line of code blocked the event loop for longer than APP_BLOCK_WARN."
+            self.metrics.add([counter("event_loop.blocked", "{time}", text, lambda: watchdog.blocked)])
 
     def begin_trace(self, traceparent: bytes | None) -> Trace | None:
         """Returns the trace of a request: the header's trace, a new trace if the request is sampled, or None."""
@@ -80,39 +87,35 @@ def _combined(observers: Sequence[Callable[[_Any], None]]) -> Callable[[_Any], N
 def make_observers(settings: WebSettings, method: str, route: str) -> Observers[WebhookRecord]:
     """Returns the observers of webhooks on `route`. Raises ConfigurationError if an OTEL_ variable is wrong."""
     metrics = tracing = None
-    watchdog = _watchdog(settings)
     if settings.metrics_port is not None or otlp_wanted(_METRICS):
         from app.telemetry.metrics.process_metrics import Metrics, info  # imported only if metrics are exported
         from app.telemetry.metrics.webhook_metrics import WebhookMetrics
 
         release = info("invoice_webhook.info", release=settings.release.value, version=__version__)
         metrics = Metrics(WebhookMetrics(method, route, settings.event_types), release)
-        metrics.add(_blocked(watchdog))
     if otlp_wanted(_TRACES):
         with _valid_variables():
             from app.telemetry.spans import WebhookTracing  # imported only if traces are exported
 
             tracing = WebhookTracing(service_resource(), __version__, method, route)
-    return Observers(metrics, tracing, watchdog)
+    return Observers(metrics, tracing, _watchdog(settings))
 
 
 def make_worker_observers(settings: ProcessSettings, queue: str) -> Observers[MessageRecord]:
     """Returns the observers of messages of `queue`. Raises ConfigurationError if an OTEL_ variable is wrong."""
     metrics = tracing = None
-    watchdog = _watchdog(settings)
     if settings.metrics_port is not None or otlp_wanted(_METRICS):
         from app.telemetry.metrics.message_metrics import MessageMetrics  # imported only if metrics are exported
         from app.telemetry.metrics.process_metrics import Metrics, info
 
         about = info("invoice_webhook.worker.info", version=__version__)
         metrics = Metrics(MessageMetrics(), about, SYSTEMS)
-        metrics.add(_blocked(watchdog))
     if otlp_wanted(_TRACES):
         with _valid_variables():
             from app.telemetry.spans import MessageTracing  # imported only if traces are exported
 
             tracing = MessageTracing(service_resource(), __version__, queue)
-    return Observers(metrics, tracing, watchdog)
+    return Observers(metrics, tracing, _watchdog(settings))
 
 
 @contextmanager
@@ -130,14 +133,6 @@ def _watchdog(settings: ProcessSettings) -> "Watchdog | None":
     from asgi_doctor.watchdog import Watchdog  # imported only if APP_BLOCK_WARN is set
 
     return Watchdog(settings.block_warn, log_blocked)
-
-
-def _blocked(watchdog: "Watchdog | None") -> "list[Instrument]":
-    """Returns a list with the counter of the blocks that the watchdog has seen, or [] if there is no watchdog."""
-    from app.telemetry.metrics.instruments import counter  # imported only if metrics are exported
-
-    text = "How often a line of code blocked the event loop for longer than APP_BLOCK_WARN."
-    return [counter("event_loop.blocked", "{time}", text, lambda: watchdog.blocked)] if watchdog is not None else []
 
 
 @contextmanager
