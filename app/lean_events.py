@@ -23,7 +23,6 @@ EventType = Annotated[str, Meta(pattern=rf"^{EVENT_TYPE}\Z")]
 ApiVersion = Annotated[str, Meta(pattern=rf"^{API_VERSION}\Z")]
 CustomerId = Annotated[str, Meta(min_length=1, max_length=LONGEST_ID)]
 InvoiceId = Annotated[str, Meta(min_length=1, max_length=LONGEST_ID, pattern=rf"^{INVOICE_ID}\Z")]
-CurrencyCode = Annotated[str, Meta(min_length=3, max_length=3)]
 UnixSeconds = Annotated[int, Meta(ge=0)]
 
 
@@ -42,7 +41,7 @@ class Invoice(Struct, frozen=True, gc=False):
     recurring: bool
     status: str
     price_type: str
-    currency_code: CurrencyCode
+    currency_code: Annotated[str, Meta(min_length=3, max_length=3)]
     is_gifted: bool
     term_finalized: bool
     tax: int

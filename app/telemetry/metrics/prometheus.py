@@ -69,9 +69,11 @@ def _family(about: Description, points: list[Point]) -> Metric:
     name, labels = prometheus_name(about), [_plain(label) for label in about.labels]
     if about.kind == "histogram":
         histogram = HistogramMetricFamily(name, about.text, labels=labels)
+        bounds = [*(str(bound) for bound in about.bounds), "+Inf"]
         for values, buckets in points:
             assert isinstance(buckets, Buckets)
-            histogram.add_metric([str(value) for value in values], _cumulative(about.bounds, buckets), buckets.total)
+            cumulative = list(zip(bounds, accumulate(buckets.counts), strict=True))
+            histogram.add_metric([str(value) for value in values], cumulative, buckets.total)
         return histogram
     family_class = CounterMetricFamily if about.kind == "counter" else GaugeMetricFamily
     family = family_class(name, about.text, labels=labels)
@@ -79,11 +81,6 @@ def _family(about: Description, points: list[Point]) -> Metric:
         assert not isinstance(number, Buckets)
         family.add_metric([str(value) for value in values], number)
     return family
-
-
-def _cumulative(bounds: Sequence[float], buckets: Buckets) -> list[tuple[str, float]]:
-    highest = [*(str(bound) for bound in bounds), "+Inf"]
-    return list(zip(highest, accumulate(buckets.counts), strict=True))
 
 
 def _plain(name: str) -> str:
