@@ -3,7 +3,6 @@
 import click
 
 from app.billing.schema import set_up
-from app.errors import ConfigurationError
 from app.settings import load_worker_settings
 from app.sqs.sdk import require_sdk
 
@@ -16,9 +15,7 @@ def setup(dry_run: bool) -> None:
     APP_BILLING_TABLE names the table. The AWS SDK's variables set the endpoint (AWS_ENDPOINT_URL for an emulator), the
     region and the credentials. In production, deploy/aws/billing.yaml creates the table.
     """
-    settings = load_worker_settings()
-    if settings.billing_table is None:
-        raise ConfigurationError("APP_BILLING_TABLE is not set: allowed is the name of a DynamoDB table")
+    table = load_worker_settings().require_billing_table()
     require_sdk()
-    for line in set_up(settings.billing_table, dry_run=dry_run):
+    for line in set_up(table, dry_run=dry_run):
         click.echo(line)

@@ -11,7 +11,6 @@ from app.billing.usage_report import Group, Report
 from app.billing.usage_report import unbilled as find
 from app.cli import count, end_count, failing
 from app.cli.reconcile import duration
-from app.errors import ConfigurationError
 from app.settings import load_worker_settings
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
@@ -37,11 +36,10 @@ def unbilled(older_than: int) -> None:
     """
     settings = load_worker_settings()
     configure_logging(settings)
-    if settings.billing_table is None:
-        raise ConfigurationError("APP_BILLING_TABLE is not set: allowed is the name of a DynamoDB table")
+    table = settings.require_billing_table()
     require_sdk()
     with failing():
-        report = asyncio.run(_find(settings.billing_table, int(time.time()) - older_than if older_than else LAST))
+        report = asyncio.run(_find(table, int(time.time()) - older_than if older_than else LAST))
     _show(report)
 
 

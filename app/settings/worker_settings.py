@@ -90,6 +90,12 @@ class WorkerSettings(ProcessSettings):
             )
         return self
 
+    def require_billing_table(self) -> str:
+        """Returns APP_BILLING_TABLE. Raises ConfigurationError if it is not set."""
+        if self.billing_table is None:
+            raise ConfigurationError("APP_BILLING_TABLE is not set: allowed is the name of a DynamoDB table")
+        return self.billing_table
+
     def require_billing(self) -> None:
         """Raises ConfigurationError if a variable that the billing work needs is not set."""
         needed = {
