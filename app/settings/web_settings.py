@@ -126,11 +126,7 @@ class WebSettings(ProcessSettings):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        pairs = (
-            ("APP_BASIC_AUTH", self.basic_auth_username, self.basic_auth_password),
-            ("APP_BASIC_AUTH_PREVIOUS", self.basic_auth_previous_username, self.basic_auth_previous_password),
-        )
-        for prefix, username, password in pairs:
+        for prefix, username, password in self.credentials:
             if (username is None) != (password is None):
                 raise ValueError(f"{prefix}_USERNAME and {prefix}_PASSWORD: allowed are both or neither")
             if username is not None and ":" in username:
@@ -141,6 +137,14 @@ class WebSettings(ProcessSettings):
                 f" ({self.max_body_bytes}) or more, because the longest body must fit into this memory"
             )
         return self
+
+    @property
+    def credentials(self) -> list[tuple[str, str | None, SecretStr | None]]:
+        """The current and the previous user name and password, each pair with the prefix of its variables."""
+        return [
+            ("APP_BASIC_AUTH", self.basic_auth_username, self.basic_auth_password),
+            ("APP_BASIC_AUTH_PREVIOUS", self.basic_auth_previous_username, self.basic_auth_previous_password),
+        ]
 
     def require_web(self) -> None:
         """Raises ConfigurationError if a variable that the web process needs is not set."""

@@ -15,11 +15,8 @@ LEAST_CHARACTERS = 8
 
 def weak_passwords(settings: WebSettings) -> list[str]:
     """Returns the names of the environment variables whose passwords can be guessed."""
-    passwords = {
-        "APP_BASIC_AUTH_PASSWORD": settings.basic_auth_password,
-        "APP_BASIC_AUTH_PREVIOUS_PASSWORD": settings.basic_auth_previous_password,
-    }
-    return [name for name, password in passwords.items() if password and len(password) < LEAST_CHARACTERS]
+    weak = [prefix for prefix, _, password in settings.credentials if password and len(password) < LEAST_CHARACTERS]
+    return [f"{prefix}_PASSWORD" for prefix in weak]
 
 
 def warn_of_weak_passwords(settings: WebSettings) -> None:
@@ -32,12 +29,10 @@ class Accepted:
     """The accepted pairs of credentials: the current pair, and the previous pair if it is configured."""
 
     def __init__(self, settings: WebSettings) -> None:
-        pairs = (
-            (settings.basic_auth_username, settings.basic_auth_password),
-            (settings.basic_auth_previous_username, settings.basic_auth_previous_password),
-        )
         self._pairs = [
-            f"{user}:{password.get_secret_value()}".encode() for user, password in pairs if user and password
+            f"{user}:{password.get_secret_value()}".encode()
+            for _, user, password in settings.credentials
+            if user and password
         ]
         self._headers = [b"Basic " + base64.b64encode(pair) for pair in self._pairs]
 
