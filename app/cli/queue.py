@@ -58,10 +58,9 @@ def show(messages: Iterable[Seen], as_json: bool) -> None:
             continue
         facts = " ".join(f"{name}={_printable(value)}" for name, value in message.attributes.items())
         say(f"── {facts} ({len(message.body.encode()):,} bytes)")
-        # Control characters are escaped for a terminal; a pipe gets the exact bytes.
-        body = (
-            _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", message.body) if sys.stdout.isatty() else message.body
-        )
+        body = message.body
+        if sys.stdout.isatty():  # a pipe gets the exact bytes
+            body = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", body)
         click.echo(body.encode())
 
 
