@@ -15,7 +15,6 @@ from app.settings.text import shown
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
 
-SERVICE = "invoice-webhook"
 # The accepted values. Whatever the propagators are, the service itself reads and passes on only the header
 # `traceparent`.
 _ALLOWED = {
@@ -70,7 +69,7 @@ def service_resource() -> "Resource":
     from opentelemetry.sdk.resources import Resource  # imported only if metrics or traces go to a collector
 
     found = Resource.create()
-    defaults = {"service.name": SERVICE, "service.version": __version__, "service.instance.id": str(uuid4())}
+    defaults = {"service.name": "invoice-webhook", "service.version": __version__, "service.instance.id": str(uuid4())}
     given = dict(found.attributes)
     if str(given["service.name"]).startswith("unknown_service"):
         del given["service.name"]
