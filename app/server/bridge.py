@@ -118,7 +118,7 @@ class _AsgiExchange:
         else:
             status, headers = self._start
             if not any(name == b"content-length" for name, _ in headers) and status not in _BODILESS:
-                request.keep_alive = False  # the end of the connection is the end of the body
+                request.close_after()  # the end of the connection is the end of the body
             request.begin(status, headers, body)
         if not more:
             request.end()

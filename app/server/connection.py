@@ -192,7 +192,7 @@ class Connection(asyncio.Protocol):
 
     def _body_is_complete(self, request: Request) -> None:
         if self._parser.last:
-            request.keep_alive = False
+            request.close_after()
         if self.state is REST:
             self._over(BODY_ENDS)
         elif self.state is BODY:
@@ -273,7 +273,7 @@ class Connection(asyncio.Protocol):
         self._limits.count_refusal(reason)
         request = self._request
         if self.state in (WORK, STALLED) and request is not None:
-            request.keep_alive = False
+            request.close_after()
             self.held = b""
             self._limits.received.reserve(self, self._parser.size)
             self.transport.resume_reading()  # `_hold` drops what follows: unread bytes would reset the connection

@@ -94,6 +94,10 @@ class Request:
             self._expects = False
             self.connection.transport.write(responses.CONTINUE)
 
+    def close_after(self) -> None:
+        """Makes this request the connection's last one."""
+        self.keep_alive = False
+
     def respond(self, status: int, headers: Headers, body: bytes) -> None:
         """Writes head and body in one call, unless the client has disconnected."""
         self.begin(status, headers, body)
@@ -102,7 +106,7 @@ class Request:
     def begin(self, status: int, headers: Headers, body: bytes) -> None:
         """Writes the head and the first part of the body.
 
-        If `headers` has no Content-Length, first set `keep_alive` to False: the end of the connection ends the body.
+        If `headers` has no Content-Length, first call `close_after`: the end of the connection ends the body.
         """
         self.begun = True
         if (connection := self.connection) is None:
