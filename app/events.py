@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError, mo
 from pydantic_core import PydanticCustomError
 
 from app.unreadable import readable
-from app.validation_errors import refuse, refuse_constants
+from app.validation_errors import is_no_json, refuse, refuse_constants
 
 PENDING_INVOICE_CREATED = "pending_invoice_created"
 
@@ -187,7 +187,7 @@ def parse_event(body: bytes, wanted: frozenset[str]) -> Event | UnwantedEvent:
     try:
         event = Event.model_validate_json(body)
     except ValidationError as error:
-        if (repaired := readable(body)) != body:
+        if is_no_json(error) and (repaired := readable(body)) != body:
             return parse_event(repaired, wanted)
         try:
             event = UnwantedEvent.model_validate_json(body)

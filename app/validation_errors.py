@@ -14,6 +14,12 @@ _NO_JSON = "json_invalid"  # pydantic's error type for a body that is not JSON
 _TOO_DEEP = "Invalid JSON: recursion limit exceeded"
 
 
+def is_no_json(error: ValidationError) -> bool:
+    """Returns True if pydantic's parser rejects the body as JSON, and False if the body is JSON with invalid fields."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    return first["type"] == _NO_JSON
+
+
 def refuse(error: ValidationError) -> NoReturn:
     """Raises InvalidEvent with the errors that pydantic found."""
     errors = [_field_error(found) for found in error.errors(include_url=False, include_context=False)]
