@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Self
 
 
@@ -41,18 +41,18 @@ class ConnectProxy:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, asyncio.IncompleteReadError):
+        with closing(writer), suppress(OSError, asyncio.IncompleteReadError):
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             self.heads.append(head)
             if not head.startswith("CONNECT "):
                 writer.write(b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n")
-                return writer.close()
+                return
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             if self._tls is not None:
                 await writer.start_tls(self._tls)
             there, back = await asyncio.open_connection("127.0.0.1", self._target)
-            await asyncio.gather(_forward(reader, back), _forward(there, writer))
-        return None
+            with closing(back):
+                await asyncio.gather(_forward(reader, back), _forward(there, writer))
 
 
 async def _forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
