@@ -119,6 +119,7 @@ async def test_a_certificate(
                 monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
             with contextlib.suppress(Exception):  # the answer to another call than GetQueueUrl is no answer
                 await client()
+    assert {head.split()[1] for head in proxy.heads} == ({f"127.0.0.1:{server.port}"} if proxied else set())
     assert bool(server.requests) is accepted
 
 

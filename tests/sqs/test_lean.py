@@ -69,10 +69,7 @@ def failing(code: str, *headers: bytes) -> bytes:
 
 @pytest.fixture
 def known(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> list[Credentials]:
-    """Provides credentials and the URL without calls, and lists the credentials that it has provided.
-
-    The servers of these tests know only SendMessageBatch.
-    """
+    """Provides credentials and the URL without calls, and lists the credentials that it has provided."""
     given: list[Credentials] = []
 
     def credentials(_account: Account) -> Credentials:
