@@ -67,14 +67,15 @@ def measured() -> Measured:
     runs = newest_worker().runs
     worker_ms = estimate(run.cpu_ms_per_event for run in runs).median
     calls = estimate(run.calls_per_event for run in runs).median
-    return Measured(attacked(SLOW)[1], worker_ms, calls)
+    return Measured(attacked(SLOW)[2], worker_ms, calls)
 
 
-def attacked(kind: str) -> tuple[float, float]:
-    """Returns the rate of an attack of `history`, and the newest release's CPU in ms for a webhook."""
+def attacked(kind: str) -> tuple[str, float, float]:
+    """Returns the newest release of an attack of `history`, the attack's rate, and the CPU in ms for a webhook."""
     history, _ = newest("history")
-    found = history.of(kind, max(history.names(kind), key=lambda name: list(Release).index(Release(name))))
-    return found[0].load.rate, of(found, CPU).median
+    name = max(history.names(kind), key=lambda name: list(Release).index(Release(name)))
+    found = history.of(kind, name)
+    return name, found[0].load.rate, of(found, CPU).median
 
 
 def full_ms() -> float:
@@ -139,10 +140,10 @@ def table() -> str:
         "the same, FIFO": [_limits(row) for row in fifo],
     }
     shown = markdown(["", *(f"{size:,}/s" for size in SIZES)], [[name, *cells] for name, cells in rows.items()])
-    (slow, _), (faster, faster_ms) = attacked(SLOW), attacked(FASTER)
+    (name, slow, _), (_, faster, faster_ms) = attacked(SLOW), attacked(FASTER)
     history, bench, worker = newest("history")[0], newest("bench")[0], newest_worker()
     return (
-        f"{shown}\n\nMeasured: {of.web_ms:.2f} ms of CPU for v11's webhook at {slow}/s (the table's, once) and"
+        f"{shown}\n\nMeasured: {of.web_ms:.2f} ms of CPU for {name}'s webhook at {slow}/s (the table's, once) and"
         f" {faster_ms:.2f} ms at {faster}/s (`{history.command}` on `{history.environment.commit}`); {full_ms():.3f} ms"
         f" in full batches (`{bench.command}` on `{bench.environment.commit}`); {of.worker_ms:.1f} ms for an event with"
         f" {of.chargebee_calls:.0f} calls of Chargebee (`{worker.command}` on"

@@ -122,9 +122,9 @@ def overload(kind: str) -> Measurement:
     return one
 
 
-def overload_share() -> float:
-    """Returns the 200s a second at twice the capacity ÷ the capacity."""
-    return per_second(overload("2 x capacity")) / per_second(overload("capacity"))
+def overload_share(kind: str) -> float:
+    """Returns the 200s a second in an attack of `overload` ÷ the capacity."""
+    return per_second(overload(kind)) / per_second(overload("capacity"))
 
 
 def cpu_us(kind: str) -> float:
