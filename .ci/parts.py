@@ -102,7 +102,7 @@ def releases() -> str:
         if not release.needs_asgi and calibrated.of("calibrated", release.value):
             measured += ", without overhead: do not compare"
         rows.append(f"| {link} | {shown} | {measured} |")
-    of_v01 = f"v01: `{history.command}` on commit `{history.environment.commit}`"
+    of_v01 = f"v01: `{history.command}` on `{history.environment.commit}`"
     of_v01 = cells.label(of_v01, history.of("published", Release.V01_INLINE))
     caption = f"{captions.conditions(calibrated)}; medians of {calibrated.repeats} repeats. {of_v01}."
     return "\n".join([*rows, "", f"*The last column:* {caption}"])

@@ -1,5 +1,6 @@
 """The captions of tables and pictures: the command, the commit, the machine, and what replaced AWS."""
 
+import re
 from statistics import median
 from typing import Any
 
@@ -74,7 +75,12 @@ def measured_by(command: str, environment: Environment) -> str:
 def where(environment: Environment) -> str:
     """Returns the commit, the day, the machine, the Python and, if the result has it, the OpenSSL of a measurement."""
     machine = environment.machine
-    python = f"{machine['cores']} cores ({machine['cpu']}), Python {machine['python']}"
+    python = f"{machine['cores']} cores ({processor(machine)}), Python {machine['python']}"
     if "openssl" in machine:
         python += f", OpenSSL {machine['openssl']}"
-    return f"on commit `{environment.commit}`, {environment.started[:10]}, on {python}"
+    return f"on `{environment.commit}`, {environment.started[:10]}, {python}"
+
+
+def processor(machine: dict[str, str]) -> str:
+    """Returns the name of the CPU without marks: `Intel Xeon` for `Intel(R) Xeon(R) Processor`."""
+    return re.sub(r"\(R\)|\(TM\)| Processor$", "", machine["cpu"])

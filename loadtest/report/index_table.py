@@ -2,6 +2,7 @@
 
 from loadtest.record import index
 from loadtest.record.index import Entry, Index
+from loadtest.report.captions import processor
 from loadtest.report.cells import markdown
 
 HEAD = ["parts", "commit", "day", "machine", "Python, OpenSSL", "minutes"]
@@ -31,7 +32,7 @@ def _where(entry: Entry, found: Index) -> tuple[str, ...]:
     return (
         f"`{entry.environment.commit}`",
         entry.environment.started[:10],
-        f"{mark}{machine['cores']} cores ({machine['cpu']}), {machine['system']}",
+        f"{mark}{machine['cores']} cores ({processor(machine)}), {machine['system']}",
         f"{machine['python']}, {machine.get('openssl', '–')}",
     )
 
