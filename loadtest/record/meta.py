@@ -1,5 +1,6 @@
 """The environment of a measurement: commit, time, machine, versions."""
 
+import ast
 import os
 import platform
 import re
@@ -49,16 +50,41 @@ def _python() -> str:
 def commit(*, of_tests: bool = False) -> str:
     """Returns the short hash of the last commit that changed what is measured or, if `of_tests` is true, any code.
 
-    The hash ends in -dirty if code has uncommitted changes. Without git, returns LOADTEST_COMMIT or `unknown`.
+    A commit that changed only comments and docstrings does not count. The hash ends in -dirty if files of the code have
+    uncommitted changes. Without git, returns LOADTEST_COMMIT or `unknown`.
     """
     excluded = _RESULTS if of_tests else (*_RESULTS, *_NOT_MEASURED)
     code = ("--", ".", *(f":!{file}" for file in excluded))
     try:
-        short = _git("log", "-1", "--format=%h", "--abbrev=7", *code).strip()
+        commits = _git("log", "--format=%h", "--abbrev=7", *code).split()
+        short = next((one for one in commits if _changes_statements(one, code)), "unknown")
         changed = _git("status", "--porcelain", *code)
     except (OSError, subprocess.CalledProcessError):
         return os.environ.get("LOADTEST_COMMIT", "unknown")
     return f"{short}-dirty" if changed else short
+
+
+def _changes_statements(commit: str, code: tuple[str, ...]) -> bool:
+    names = _git("diff-tree", "--root", "-r", "--no-commit-id", "--name-only", commit, *code).splitlines()
+    return any(
+        not name.endswith(".py") or _statements(f"{commit}^", name) != _statements(commit, name) for name in names
+    )
+
+
+def _statements(commit: str, name: str) -> str | None:
+    """Returns the Python file's syntax tree without docstrings, or None if the commit has no such file."""
+    try:
+        tree = ast.parse(_git("show", f"{commit}:{name}"))
+    except subprocess.CalledProcessError:
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [one for one in node.body if not _is_text(one)]
+    return ast.dump(tree)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _git(*arguments: str) -> str:
