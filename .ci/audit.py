@@ -36,7 +36,7 @@ class ServiceUnavailableError(Exception):
 def look_up(locks: list[str], url: str | None) -> list[dict[str, Any]]:
     """Returns pip-audit's result for each package in `locks`. Exits if pip-audit fails.
 
-    Raises ServiceUnavailableError.
+    Raises ServiceUnavailableError if the database does not answer. `url`: another database, or None.
     """
     options = [word for lock in locks for word in ("--requirement", lock)] + (["--osv-url", url] if url else [])
     try:

@@ -112,7 +112,10 @@ def _execute(pid: int, script: str) -> None:
 
 
 def _read(pid: int, folder: Path, seconds: float, say: Callable[[str], None]) -> list[Finding]:
-    """Prints the messages that the process writes, and returns its findings. Raises DoctorError if there are none."""
+    """Prints the messages that the process writes, and returns its findings.
+
+    Raises DoctorError if the process ends, cannot be watched, or writes nothing in time.
+    """
     line, latest = "", time.monotonic() + PATIENCE
     with (folder / "found").open(encoding="utf-8") as file:
         while time.monotonic() < latest and _runs(pid):

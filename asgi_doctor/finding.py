@@ -70,5 +70,5 @@ class Finding:
 
     @property
     def replaced(self) -> str:
-        """Returns the line that the example of the cure replaces, or "" if the example belongs elsewhere."""
+        """Returns the line that the cure's example replaces, or "" if there is no example, or if it goes elsewhere."""
         return self.source if self.cure.example and self.kind not in {Kind.STARVES, Kind.COLLECTS} else ""

@@ -66,10 +66,10 @@ def log_finding(finding: Finding) -> None:
 class Watch:
     """An ASGI application that passes all calls on to `app`, and watches the event loops that it runs on.
 
-    `warn` is the limit of a block in seconds. `on_finding` is called for a line's first finding on a route, not for
-    each block. It is called for findings about the start in the event loop's thread, before the first request, and for
-    all other findings in a watchdog's thread. The callback must be fast and thread-safe; its exceptions are logged. All
-    other attributes are those of `app`. A warning is logged if a loop cannot be watched. If OpenTelemetry's API is
+    A block longer than `warn` seconds is a finding. `on_finding` is called for a line's first finding on a route, not
+    for each block. Before the first request, the event loop's thread calls it for the findings about the start. After
+    that, a watchdog's thread calls it. The callback must be fast and thread-safe; its exceptions are logged. All other
+    attributes are those of `app`. A warning is logged if a loop cannot be watched. If OpenTelemetry's API is
     installed, a histogram records the delay of the loops. Raises ValueError if the limit is too small or too large.
     """
 

@@ -142,7 +142,10 @@ def _assign(seen: list[_Seen], depth: int, *, waits: bool) -> None:
 
 
 def _assign_mixed(seen: list[_Seen], depth: int) -> None:
-    """Assigns samples that alternate at random to the function that most of them share, or to its calling line."""
+    """Assigns samples whose functions alternate at random: to the function of most samples, or else to a line.
+
+    The line is the one at this depth that calls the functions of most samples.
+    """
     if depth == 0:  # prefer the user's code to the code of libraries
         seen = [one for one in seen if one.path[1].in_app] or seen
     functions: dict[tuple[str, str] | None, list[_Seen]] = defaultdict(list)

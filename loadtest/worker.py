@@ -1,7 +1,7 @@
 """Measures a worker on a hard quarter of a core: CPU for each event, and events a second.
 
 All events are in the queue before the worker starts. Queue and table are in the embedded AWS, over TLS. Chargebee's
-stand-in has no errors, and a limit that the worker never reaches. Writes worker.json to
+stand-in makes no errors, and the worker never reaches its rate limit. Writes worker.json to
 loadtest/results/<date>-<commit>.
 """
 

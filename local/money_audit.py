@@ -50,7 +50,7 @@ def invoices(chargebee: str) -> list[dict[str, Any]]:
 
 
 def waiting(chargebee: str, events: Iterable[dict[str, Any]]) -> list[str]:
-    """Returns the ids of the events' invoices that are to be billed, and still pending at the Chargebee stand-in.
+    """Returns the ids of the events' invoices that are to be billed and are still pending at the Chargebee stand-in.
 
     Raises ConfigurationError if the stand-in does not answer.
     """

@@ -34,7 +34,7 @@ class Picture(NamedTuple):
 
 TLS = {"APP_LOCAL_TLS": "1"}
 PICTURES = {
-    # Each release that has no picture below is drawn beside the previous release, on a queue without delay.
+    # By default, a release is drawn beside the previous one, and the queue has no delay. Later keys override this.
     **{
         after.value: Picture((before.value, after.value), 50, {"APP_LOCAL_SQS_DELAY": "0"})
         for before, after in pairwise(Release)

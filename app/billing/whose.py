@@ -36,7 +36,7 @@ async def settle(
 
 
 async def _is_ambiguous(chargebee: Chargebee, lease: Lease, covered: Sequence[Coverage], customer_id: str) -> bool:
-    """Returns whether usage of the customer that names no subscription may belong to several subscriptions.
+    """Returns whether the customer's usage may belong to several subscriptions, if the usage names none.
 
     This is so if the invoice covers several of the customer's subscriptions. It is also so if the customer had a
     further subscription in the period.

@@ -60,9 +60,9 @@ class Recorded:
 
 @contextmanager
 def refusing(record: CallRecord, attempts: int, observe: ObserveCall) -> Iterator[CallRecord]:
-    """Completes the record of a call for a webhook, as `Recorded` does.
+    """Completes the record of the call in a `with` block, as `Recorded` does.
 
-    Raises InvalidEvent or QueueUnavailable if the call has failed.
+    If the block raises an exception, raises InvalidEvent or QueueUnavailable instead: the answer to the webhook.
     """
     try:
         with Recorded(record, attempts, observe):

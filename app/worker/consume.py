@@ -17,7 +17,8 @@ from app.worker.received_message import ReceivedMessage
 
 # Seconds that a cancelled task may take to end its lease on the event.
 CANCEL_SECONDS = 3.0
-# Maximum messages in flight in addition to `concurrency` and `prefetch`: SQS has not confirmed their deletes yet.
+# Maximum number of handled messages whose delete SQS has not confirmed yet. `concurrency` and `prefetch` do not count
+# them.
 MAX_DELETING = 2 * MAX_ENTRIES
 
 

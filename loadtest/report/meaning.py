@@ -10,7 +10,7 @@ QUESTIONS = "docs/questions"
 SLOW_MS = 100.0
 # A process is full if it uses this share of a core. Python code of one process cannot use more than one core.
 FULL = 0.8
-# A request that takes this many times as long as another request has waited for something.
+# If a request takes this many times as long as another one, it has waited for something.
 WAITED = 3
 RARE = 10
 FEW = 0.01

@@ -45,7 +45,7 @@ class Stack:
         return f"{self.process.name}, TLS" if self.tls else self.process.name
 
     def new_queue(self) -> str:
-        """Creates an empty queue. Returns its URL at the endpoint without the latency."""
+        """Creates an empty queue. Returns its URL at the queue's own endpoint, not at the proxy that adds latency."""
         return self.sqs.create_queue(QueueName=f"attack-{uuid.uuid4().hex}")["QueueUrl"]
 
     def environment(self, queue_url: str) -> dict[str, str]:

@@ -48,7 +48,7 @@ class Proxy(NamedTuple):
 def proxy(upstream: str, toxics: list[Toxic]) -> Iterator[Proxy]:
     """Runs a proxy for `upstream` (scheme://host:port) inside the context, with `toxics` on the upstream's responses.
 
-    The proxy forwards TCP, so the upstream terminates TLS, and handshakes have the latency, too. Raises ValueError for
+    The proxy forwards TCP, so the upstream terminates TLS, and toxics apply to handshakes, too. Raises ValueError for
     a toxic that toxiproxy rejects, and ChildProcessError or TimeoutError if toxiproxy does not start.
     """
     api, port = free_port(), free_port(PORTS)
