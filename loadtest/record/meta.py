@@ -77,14 +77,14 @@ def _statements(commit: str, name: str) -> str | None:
         tree = ast.parse(_git("show", f"{commit}:{name}"))
     except subprocess.CalledProcessError:
         return None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            node.body = [one for one in node.body if not _is_text(one)]
-    return ast.dump(tree)
+    return ast.dump(_WithoutTexts().visit(tree))
 
 
-def _is_text(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+class _WithoutTexts(ast.NodeTransformer):
+    """Removes docstrings, and constants that are statements."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if isinstance(node.value, ast.Constant) else node
 
 
 def _git(*arguments: str) -> str:
