@@ -38,7 +38,8 @@ def typed(value: Value) -> dict[str, str]:
 def placeholders(expressions: str, values: Mapping[str, Value]) -> dict[str, Any]:
     """Returns the parameters with the attribute of each `#name` and the value of each `:name` in `expressions`.
 
-    The expressions write an attribute as `#name`, because several names are reserved words of DynamoDB.
+    The expressions write an attribute as `#name`, because several names are reserved words of DynamoDB. At least one
+    value is required, because DynamoDB rejects an empty ExpressionAttributeValues.
     """
     return {
         "ExpressionAttributeNames": {f"#{name}": name for name in sorted(set(re.findall(r"#(\w+)", expressions)))},
@@ -49,7 +50,7 @@ def placeholders(expressions: str, values: Mapping[str, Value]) -> dict[str, Any
 class Update:
     """A conditional change of one item. `change` and `condition` are expressions of DynamoDB.
 
-    `values`: the value of each `:name` in the expressions. See `placeholders`.
+    `values`: the value of each `:name` in the expressions, at least one. See `placeholders`.
     """
 
     def __init__(self, key: Key, change: str, condition: str, /, **values: Value) -> None:

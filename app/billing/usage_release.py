@@ -26,7 +26,7 @@ SKEW_MS = 75_000  # how far two clocks may differ: `term.SKEW` of the longest le
 
 
 class NotReleased(Exception):
-    """Not all of the usage was released. `str(error)` is the reason."""
+    """Says that not all of the usage was released. `str(error)` is the reason."""
 
 
 class Affected(NamedTuple):

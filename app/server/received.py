@@ -20,8 +20,9 @@ class ReceivedBytes:
     def count_read(self, size: int) -> bool:
         """Counts `size` bytes that the server has read from a client. Returns False if the caller must discard them.
 
-        The caller must do so if one iteration of the event loop has read more than MAX_ITERATION_BYTES. The tasks that
-        check the credentials run only in the next iteration, so all bytes that are kept until then need memory.
+        The caller must do so if one iteration of the event loop has read more than MAX_ITERATION_BYTES, except for a
+        read of at most SMALL_READ bytes. The tasks that check the credentials run only in the next iteration, so all
+        bytes that are kept until then need memory.
         """
         if self._iteration_bytes == 0:
             self._loop.call_soon(self._end_iteration)  # runs in the next iteration, like the tasks

@@ -106,7 +106,7 @@ class Request:
     def begin(self, status: int, headers: Headers, body: bytes) -> None:
         """Writes the head and the first part of the body.
 
-        If `headers` has no Content-Length, first call `close_after`: the end of the connection ends the body.
+        If `headers` has no Content-Length, call `close_after` first: the end of the connection then ends the body.
         """
         self.begun = True
         if (connection := self.connection) is None:

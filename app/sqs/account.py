@@ -90,7 +90,8 @@ class Account:
         """Asks botocore for the credentials, in a thread. Raises botocore's errors.
 
         While one call waits for the answer, further calls wait for the same answer instead of starting threads of their
-        own. Otherwise, many threads would pile up if a service such as STS does not answer for minutes.
+        own. Otherwise, many threads would pile up if a service such as STS does not answer for minutes. If all callers
+        are cancelled, the answer is dropped, and botocore has it for the next call.
         """
         if self._finding is None or self._finding.done():
             self._finding = in_background(self.credentials)

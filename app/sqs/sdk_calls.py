@@ -1,4 +1,4 @@
-"""Provides what all clients of the AWS SDK share: time-outs, retries, and the record of each call."""
+"""Provides what the clients of SQS share: time-outs, retries, the record of a call, and the error of a failed one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -43,7 +43,7 @@ class Webhooks:
 
 
 class DirectWebhook:
-    """One webhook, from its head to its response: a `Webhook` for the release, and an `Exchange` for the server.
+    """One webhook, from its head to its response. Releases import it as `Webhook`; to the server, it is an `Exchange`.
 
     When the body is complete, the release's handler calls `ignored`, or passes `settled` to `GroupCommit.submit`.
     `settled` answers 200 if `refused` is None, because SQS has acknowledged the message; otherwise it answers the

@@ -72,12 +72,18 @@ def _changes_statements(commit: str, code: tuple[str, ...]) -> bool:
 
 
 def _statements(commit: str, name: str) -> str | None:
-    """Returns the Python file's syntax tree without docstrings, or None if the commit has no such file."""
+    """Returns the Python file's syntax tree without docstrings, or None if the commit has no such file.
+
+    Returns the file as it is if this Python cannot parse it.
+    """
     try:
-        tree = ast.parse(_git("show", f"{commit}:{name}"))
+        source = _git("show", f"{commit}:{name}")
     except subprocess.CalledProcessError:
         return None
-    return ast.dump(_WithoutTexts().visit(tree))
+    try:
+        return ast.dump(_WithoutTexts().visit(ast.parse(source)))
+    except SyntaxError:
+        return source
 
 
 class _WithoutTexts(ast.NodeTransformer):

@@ -36,7 +36,7 @@ rates = st.floats(0.001, 1e9)
 
 @given(rates, rates, st.booleans())
 def test_more_webhooks_never_take_less(one: float, other: float, fifo: bool) -> None:
-    """With a higher rate, no number decreases."""
+    """No number decreases with a higher rate."""
     few, many = (capacity(rate, OF, fifo=fifo) for rate in sorted([one, other]))
     for name in GROWING:
         assert getattr(few, name) <= getattr(many, name) * (1 + 1e-12), name

@@ -69,7 +69,7 @@ async def test_ten_that_wait_leave_in_one_call(sqs: SqsStandIn) -> None:
 
 
 async def test_a_full_batch_needs_no_slot(sqs: SqsStandIn) -> None:
-    """With all slots taken, a call begins only when ten webhooks wait, and only up to the maximum of calls."""
+    """A call begins without a free slot only when ten webhooks wait, and only up to the maximum of calls."""
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, calls=2, full_calls=4) as group:
         tasks = await send(group, "1", "2", *map(str, range(100, 109)))

@@ -116,6 +116,6 @@ def sides(runner: asyncio.Runner) -> Iterator[tuple[Side, Side]]:
 def test_both_doors_do_the_same(
     runner: asyncio.Runner, sides: tuple[Side, Side], segments: list[bytes], end: str
 ) -> None:
-    """For any heads, bodies, segments, pipelining and aborts, both doors have the same effects."""
+    """Both doors have the same effects for any heads, bodies, segments, pipelining and aborts."""
     over_asgi, second = (runner.run(one.handle(segments, end)) for one in sides)
     assert second == over_asgi

@@ -9,7 +9,7 @@ from loadtest.stage.fake_transports import SqsConnection, response
 
 
 class Answer(StrEnum):
-    """What SQS does with a call. The value completes the sentence `SQS …`."""
+    """Names what SQS does with a call. The value completes the sentence `SQS …`."""
 
     TAKES = "takes the messages"
     TAKES_IN_PARTS = "takes the messages, and sends its answer in two parts"

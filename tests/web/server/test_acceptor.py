@@ -149,7 +149,7 @@ def test_answered_senders_do_not_block_new_connections(aws: QueueProcess, queue_
 
 
 def test_few_descriptors(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """With 256 file descriptors, idle connections do not block new connections."""
+    """Idle connections do not block new connections in a process with 256 file descriptors."""
     with Web(environment(aws.endpoint, queue_url, **PATIENT), open_files=256) as service, ExitStack() as stack:
         for _ in range(400):
             stack.enter_context(RawSender(service.address))
