@@ -26,7 +26,7 @@ DROPPED = "invoice_webhook_log_dropped_total"
 
 @pytest.fixture(params=[NEWEST, *SLOW], ids=str)
 def web(request: pytest.FixtureRequest, sqs: SqsStandIn) -> Iterator[Web]:
-    settings = {"release": request.param, "drain_delay": 0, "graceful_timeout": 5, "metrics_port": 0}
+    settings = {"release": request.param, "drain_delay": 0, "graceful_timeout": 5, "metrics_port": 0, "sqs_timeout": 20}
     with Web(environment(sqs.endpoint, sqs.queue_url, **settings), command=with_reader("web")) as service:
         yield service
 
