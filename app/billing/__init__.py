@@ -1,4 +1,4 @@
-"""Does the billing work of Chargebee's events: adds charges to a pending invoice and closes it.
+"""Does the billing work for Chargebee's events: adds charges to a pending invoice and closes it.
 
 The worker does this work. In release v01, the web process does it, with code of its own.
 
@@ -21,8 +21,8 @@ gone       unknown to Chargebee, for example because a person has deleted the in
 attempt    one try to do the work of an event
 claim      an event's item in the table: which attempt works on the event, or how the work ended
 lease      a renewable time in which only one attempt may work on an event and its invoice
-verdict    an error that no retry repairs; with a *binding* verdict, each later attempt ends as well
-slot       a time at which one worker may make one call to Chargebee, so that all workers keep the rate limit
+verdict    an error that no retry repairs; a *binding* verdict is stored, and each later attempt raises it again
+slot       a time at which one worker may make one call to Chargebee; with slots, all workers share one rate limit
 draft      a pending invoice, which gets another id (`closed_as`) when Chargebee closes it
 term       a period for which a subscription is billed; in term.py, the time of a lease
 """

@@ -12,10 +12,10 @@ class BillingAccess(NamedTuple):
     """The table and the Chargebee site of the billing work, with the limits for calls. Times are in seconds.
 
     `connections`: the maximum number of connections to DynamoDB. `rate`: the maximum number of calls to Chargebee per
-    minute, of all processes together. `call_timeout`: the time-out of one try of a call to Chargebee. `lease`: the
-    length of a lease, in which only one worker may work on an event. The worker can renew the lease. `exempt`: ids of
-    customers and subscriptions whose invoices stay pending. Release v01 does not use `connections`, `rate` and `lease`,
-    so its calls have no rate limit.
+    minute, for all processes together. `call_timeout`: the time-out of one try of a call to Chargebee. `lease`: the
+    length of a lease. During a lease, only one worker may work on an event; the worker can renew the lease. `exempt`:
+    ids of customers and subscriptions whose invoices stay pending. Release v01 does not use `connections`, `rate` or
+    `lease`, so the calls of v01 have no rate limit.
     """
 
     table: str

@@ -20,8 +20,8 @@ from app.unreadable import readable
 
 PENDING, VOIDED = "pending", "voided"
 INVOICE_NOT_FOUND = "invoice_not_found"
-# A longer Retry-After counts as this many seconds. Chargebee counts calls per minute, so a longer Retry-After must be
-# an error of Chargebee or of a proxy.
+# The longest pause, in seconds, that a Retry-After header can cause. Chargebee counts calls per minute, so a longer
+# Retry-After must be an error of Chargebee or of a proxy.
 LONGEST_REST = 120.0
 # The service reads only this many characters of a Retry-After. With more characters, `float` could return infinity.
 MAX_DIGITS = 20
@@ -33,13 +33,13 @@ _REJECTED = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.
 class InvalidState(Exception):
     """Chargebee has rejected a call because of the invoice's state.
 
-    Most likely, the invoice is no longer pending. Chargebee uses the same error code while it still executes an earlier
-    call with the same idempotency key.
+    Most likely, the invoice is no longer pending. Chargebee also uses this error code while it still executes an
+    earlier call with the same idempotency key.
     """
 
 
 class FoundLine(BaseModel):
-    """A line item in Chargebee's answer. The two ids are not validated: callers pass them to `app.events.valid_id`."""
+    """A line item in an answer. Callers must check `subscription_id` and `customer_id` with `app.events.valid_id`."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
     date_from: int
@@ -70,7 +70,7 @@ class FoundInvoice(BaseModel):
 
 
 class FoundSubscription(BaseModel):
-    """The fields of a subscription that say when it began and ended, in unix seconds, or None if absent."""
+    """The times at which a subscription began and ended, in unix seconds. A time is None if Chargebee sent none."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
     id: str
@@ -101,7 +101,7 @@ def content_of(answer: ApiAnswer) -> Mapping[str, Any]:
 
 
 def invoice_of(content: Mapping[str, Any]) -> FoundInvoice:
-    """Returns the invoice in `content` (an answer or a list entry). Raises ChargebeeUnavailable if it is not valid."""
+    """Returns the invoice in an answer or a list entry. Raises ChargebeeUnavailable if it is missing or invalid."""
     try:
         return FoundInvoice.model_validate(content.get("invoice"))
     except ValidationError:
@@ -109,7 +109,7 @@ def invoice_of(content: Mapping[str, Any]) -> FoundInvoice:
 
 
 def subscription_of(content: Mapping[str, Any]) -> FoundSubscription:
-    """Returns the subscription in `content`, a list entry. Raises ChargebeeUnavailable if it is not valid."""
+    """Returns the subscription in a list entry. Raises ChargebeeUnavailable if it is missing or invalid."""
     try:
         return FoundSubscription.model_validate(content.get("subscription"))
     except ValidationError:
@@ -125,8 +125,8 @@ def _object(body: bytes) -> Mapping[str, Any] | None:
         content = orjson.loads(body)
     except orjson.JSONDecodeError:
         try:
-            # orjson refuses some valid JSON, for example a lone surrogate. The value may be in a field that is not
-            # needed here.
+            # orjson rejects some valid JSON, for example a lone surrogate in a string. Such a string may be in a field
+            # that is not needed here.
             content = orjson.loads(readable(body))
         except orjson.JSONDecodeError:
             return None

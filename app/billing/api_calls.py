@@ -20,7 +20,7 @@ from app.telemetry.trace import current_traceparents
 
 ATTEMPTS = 3
 # Seconds between the first and the second try of a call. The pause before the third try is twice as long. The
-# service shortens each pause at random, by at most half.
+# worker shortens each pause by a random part, at most half.
 PAUSE = 0.5
 TOO_MANY = frozenset({"api_request_limit_exceeded", "chargebee_http_429"})
 # Seconds for which all workers pause if Chargebee answers 429 (too many requests) without a Retry-After header.
@@ -49,11 +49,10 @@ class ApiCalls:
     async def make(self, caller: Caller, operation: str, path: str, **request: Any) -> Mapping[str, Any]:
         """Makes a call in at most ATTEMPTS tries, and returns the JSON object in the answer.
 
-        `request`: keyword arguments of aiohttp's `request`. All tries together take little longer than one lease, which
-        is at most 15 minutes long. Chargebee remembers an idempotency key for 30 minutes, so Chargebee recognises each
-        later try as a repetition.
+        `request`: keyword arguments of aiohttp's `request`. Raises InvalidState, BillingFailed.
 
-        Raises InvalidState, BillingFailed.
+        All tries together take at most slightly longer than one lease, and a lease takes at most 15 minutes. Chargebee
+        remembers an idempotency key for 30 minutes, so Chargebee recognises each later try as a repetition.
         """
         record = CallRecord(operation, traceparents=current_traceparents(), system=CHARGEBEE)
         try:
@@ -93,9 +92,9 @@ class ApiCalls:
     async def _admit(self, caller: Caller, patience: float) -> float:
         """Waits until the rate limit allows a call, and returns the time-out of the call in seconds.
 
-        Raises ChargebeeUnavailable after `patience` seconds, or if the time of MISSES reserved slots has passed. Each
-        of these slots is lost for all workers, so the call does not reserve more. Raises the errors of `slot` and
-        `allowance`.
+        Raises ChargebeeUnavailable after `patience` seconds, or if this method was too late for MISSES reserved slots
+        (a slot is the time for one call). Each missed slot is lost for all workers, so this method does not reserve
+        more. Also raises the errors of `SharedRateLimit.slot` and `Caller.allowance`.
         """
         deadline = monotonic() + patience
         for _ in range(MISSES):
@@ -117,10 +116,10 @@ class ApiCalls:
             raise
         if answer.status == HTTPStatus.OK or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             # The answer may come from a gateway while Chargebee still executes the call. If the answer is a readable
-            # 200, the call of `have_answer` below corrects this.
+            # 200, `have_answer` below clears `unanswered` again.
             caller.asked.miss_answer()
-        # Of the errors, only Unprocessable also settles the earlier tries. InvalidState does not settle them, because
-        # Chargebee also gives this answer while it still executes a try with the same idempotency key.
+        # Only one error, Unprocessable, shows that Chargebee has ended all earlier tries. Chargebee may answer with
+        # InvalidState while it still executes an earlier try.
         try:
             content = content_of(answer)
         except Unprocessable:

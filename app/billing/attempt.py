@@ -23,14 +23,14 @@ from app.events import Event, Invoice
 
 INVALID_STATE = "invalid_state"
 # Seconds for which the worker retries while Chargebee rejects changes of a pending invoice. In the first 30 minutes,
-# the reason may be an earlier call that Chargebee still executes: Chargebee remembers the idempotency key for 30
-# minutes.
+# the cause may be an earlier call with the same idempotency key that Chargebee still executes: Chargebee remembers the
+# key for 30 minutes.
 CONFLICT_SECONDS = 3600.0
 SHOWN = 10
 
 
 class Clients(NamedTuple):
-    """The clients and settings of a process. `exempt`: customers and subscriptions whose invoices stay pending."""
+    """The clients of a process. `exempt`: ids of customers and subscriptions whose invoices stay pending."""
 
     table: Table
     chargebee: Chargebee
@@ -48,7 +48,7 @@ class BillingAttempt:
         self._settlement = Settlement(chargebee, lease, self._billables, invoice, event.occurred_at)
 
     async def bill(self) -> Result:
-        """Charges the usage and closes the invoice, or leaves it pending. Raises BillingFailed."""
+        """Charges the usage and closes the invoice, unless the invoice must stay pending. Raises BillingFailed."""
         try:
             return await self._bill()
         except Unprocessable as error:
@@ -69,16 +69,17 @@ class BillingAttempt:
             return self._left_alone(reason)
         selection = await self._find()
         own = selection.own
-        if reason is not None and not own:  # usage is reserved, so a person has edited the lines since
+        # If `own` has usage, an earlier attempt reserved it before a person edited the lines, so the work continues.
+        if reason is not None and not own:
             return self._left_alone(reason)
         if not own:
             await require_settled(self._table, selection.in_work)
         if positive(own) and found is None:  # an earlier attempt may have charged this usage
             found = await self._retrieve()
         if found is not None and not found.is_pending:
-            # A closed invoice can contain only charges of usage that an earlier attempt has reserved. If some usage is
-            # reserved, the free usage was written later, and does not belong to this invoice. If no usage is reserved,
-            # the invoice was closed without charges, so all usage of the period is missing from the invoice.
+            # A closed invoice contains charges only for usage that an earlier attempt has reserved. If some usage is
+            # reserved, the free usage was written after the reservation, and does not belong to this invoice. If no
+            # usage is reserved, the invoice was closed without charges, so it lacks all usage of the period.
             return self._settlement.closed(found, own if positive(own) else own + selection.free)
         own = own + await self._reserve(selection)
         try:
@@ -121,7 +122,7 @@ class BillingAttempt:
         return done.by_attempt + done.before
 
     def _conflict(self) -> BillingFailed:
-        """Returns the error if Chargebee rejects changes of the pending invoice. The usage stays reserved."""
+        """Returns the error to raise if Chargebee rejects changes of a pending invoice. The usage stays reserved."""
         if self._lease.note_conflict(CONFLICT_SECONDS):
             return Unprocessable(
                 "For over an hour, Chargebee has rejected changes of the pending invoice", INVALID_STATE

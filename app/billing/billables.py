@@ -22,7 +22,7 @@ from app.events import Invoice
 
 
 class Reserved(NamedTuple):
-    """The result of `reserve`: usage reserved now (`by_attempt`), reserved earlier (`before`), or set aside."""
+    """The usage that `reserve` has reserved (`by_attempt`), found reserved (`before`), or set aside (`aside`)."""
 
     by_attempt: list[Billable]
     before: list[Billable]
@@ -51,7 +51,7 @@ class Billables:
         return found
 
     async def reserve(self, wanted: Iterable[Billable], aside: Iterable[Aside]) -> Reserved:
-        """Reserves `wanted` for the invoice, and sets the usage of `aside` aside.
+        """Reserves the usage in `wanted` for the invoice, and marks the usage in `aside` as impossible to charge.
 
         Skips usage that another invoice has reserved since `find` was called. Raises TableUnavailable, Unprocessable.
         """
@@ -80,9 +80,9 @@ class Billables:
         done.by_attempt.extend(what for _, what in entries if isinstance(what, Billable))
 
     def _keep(self, what: Billable | Aside, item: Item, done: Reserved) -> None:
-        """Adds to `done` a reservation that is already in the table. The invoice charges the snapshot in `item`."""
+        """Adds to `done` a reservation that an earlier write has stored. The invoice charges the amount in `item`."""
         found = charge_items.read(what.customer_id, item)
-        # An equal time means that an earlier try of the same write succeeded, but its answer was lost.
+        # If the two reservation times are equal, an earlier try of the same write succeeded, but its answer was lost.
         own = isinstance(what, Billable) and found.reserved_at == what.reserved_at
         (done.by_attempt if own else done.before).append(found)
 
@@ -95,9 +95,9 @@ class Billables:
         return charge_items.set_aside(one.customer_id, one.suffix, one.reason, self._event, now)
 
     async def reserved(self, customers: Collection[str]) -> list[Billable]:
-        """Returns all usage of the customers that is reserved for the invoice, even outside of the invoice's period.
+        """Returns all of the customers' usage that is reserved for the invoice or billed on it.
 
-        Raises TableUnavailable, Unprocessable.
+        The result includes usage outside of the invoice's period. Raises TableUnavailable, Unprocessable.
         """
         found: list[Billable] = []
         for customer in customers:
@@ -112,7 +112,7 @@ class Billables:
         return found
 
     def freed(self, billables: Iterable[Billable], reason: str) -> list[Update]:
-        """Returns the updates that undo reservations. `billables` must have no charge on the invoice."""
+        """Returns the updates that undo reservations. The invoice must contain no charge for any of `billables`."""
         now = now_seconds()
         reserved = (one for one in billables if one.invoice_id is not None and one.billed_at is None)
         return [charge_items.freed(one, reason, self._event, now) for one in reserved]

@@ -1,8 +1,8 @@
-"""Defines who calls Chargebee's API, with or without a lease, and records whether Chargebee has answered the calls."""
+"""Defines the caller of Chargebee's API, and records whether Chargebee has answered the caller's calls."""
 
 
 class Asked:
-    """Records what is known about the calls to Chargebee of one attempt to process an event.
+    """Records what is known about the calls that one attempt to process an event makes to Chargebee.
 
     `begun` is True from the first call on. `unanswered` is True while Chargebee may still be executing a call that
     changes an invoice: the call has ended without an answer, with a status 5xx, or with a 200 that does not come from
@@ -24,9 +24,10 @@ class Asked:
 
 
 class Caller:
-    """The caller of a call to Chargebee. `event_id` is part of the call's idempotency key.
+    """An attempt or a command that calls Chargebee. `event_id` is part of the idempotency keys of the calls.
 
-    A caller without a lease may only make calls that change nothing at Chargebee. `Term` is the caller with a lease.
+    A caller without a lease on an event may only make calls that change nothing at Chargebee. The subclass `Term` has a
+    lease.
     """
 
     def __init__(self, event_id: str = "") -> None:
@@ -35,6 +36,6 @@ class Caller:
     async def allowance(self, seconds: float) -> float:
         """Returns the time-out of the next call in seconds, at most `seconds`.
 
-        Raises BillingFailed if the attempt must not make a call.
+        The subclass `Term` raises BillingFailed if it cannot keep its lease.
         """
         return seconds
