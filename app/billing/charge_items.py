@@ -2,8 +2,8 @@
 
 Another service writes the usage items, and may overwrite them at any time. So the reservation of a usage item is in a
 charge item, which the other service never writes. The charge item has the key of the usage item, with `charge#` instead
-of `billable#`, and a copy (snapshot) of the attributes that are charged. README.md in this folder describes the
-attributes.
+of `billable#`. It contains a copy (snapshot) of the attributes that the charge depends on. README.md in this folder
+describes the attributes.
 """
 
 from app.billing.charges import Billable
@@ -11,14 +11,14 @@ from app.billing.items import Item, Key, Update, Value, number, text
 from app.billing.references import DESCRIPTION_LENGTH, cut
 
 USAGE, CHARGE = "billable#", "charge#"
-# The attributes of usage that was set aside, and the attributes of usage that is reserved for an invoice.
+# The attributes that a charge item has if the usage was set aside, and those that it has if the usage is reserved.
 ASIDE = ("reason", "set_aside_at", "event_id")
 ON_INVOICE = ("invoice_id", "reserved_at", "billed_at", "closed_as")
 UNRESERVED = "attribute_not_exists(#invoice_id)"
 
 
 def charge_key(customer_id: str, suffix: str) -> Key:
-    """Returns the key of a charge item. The usage item that belongs to it has the sort key `billable#<suffix>`."""
+    """Returns the key of a charge item. The sort key of its usage item is `billable#<suffix>`."""
     return {"pk": {"S": f"customer#{customer_id}"}, "sk": {"S": f"{CHARGE}{suffix}"}}
 
 
@@ -65,8 +65,8 @@ def reserved(billable: Billable, invoice_id: str, now: int) -> Update:
     """Returns the update that reserves a billable event for an invoice.
 
     The update fails if the event is reserved or billed already. But if `closed_as` of `billable` is set, the event is
-    billed on another invoice, and the update takes the event away from that invoice. The caller must know that the
-    other invoice is void, or that Chargebee does not know it.
+    billed on another invoice, and the update takes the event away from that invoice. The caller must have checked that
+    the other invoice is void or unknown to Chargebee.
     """
     values: dict[str, Value] = {"invoice_id": invoice_id, **snapshot(billable), "reserved_at": now}
     if billable.payer is not None:
@@ -104,14 +104,14 @@ def _set(billable: Billable, values: dict[str, Value], condition: str, **known: 
 
 
 def set_aside(customer_id: str, suffix: str, reason: str, event_id: str, now: int) -> Update:
-    """Returns the update that sets usage aside because of `reason`. It fails if the usage is reserved or billed."""
+    """Returns the update that stores why usage cannot be charged. It fails if the usage is reserved or billed."""
     change = "SET #reason = :reason, #event_id = :event_id, #set_aside_at = :now"
     key = charge_key(customer_id, suffix)
     return Update(key, change, UNRESERVED, reason=reason, event_id=event_id, now=now)
 
 
 def taken_aside(billable: Billable, reason: str, event_id: str, now: int) -> Update:
-    """Returns the update that takes usage away from a void invoice, and sets the usage aside."""
+    """Returns the update that takes usage away from a void invoice, and stores why no invoice can charge the usage."""
     values: dict[str, Value] = {"reason": reason, "event_id": event_id, "set_aside_at": now, **snapshot(billable)}
     return _set(billable, {**values, "taken_from": billable.closed_as or ""}, _UNCHANGED, **_known(billable))
 
@@ -119,7 +119,7 @@ def taken_aside(billable: Billable, reason: str, event_id: str, now: int) -> Upd
 def freed(billable: Billable, reason: str, event_id: str, now: int) -> Update:
     """Returns the update that undoes a reservation, because the invoice does not contain the charge.
 
-    The charge item then has `reason`, like the charge item of usage that is set aside.
+    The charge item then has the attribute `reason`, as if the usage were set aside.
     """
     change = "SET #reason = :reason, #event_id = :event_id, #set_aside_at = :now REMOVE #invoice_id, #reserved_at"
     key, invoice = charge_key(billable.customer_id, billable.suffix), billable.invoice_id or ""
@@ -135,8 +135,8 @@ def released(billable: Billable) -> Update:
 
 
 def differs(usage: Billable | None, charge: Billable) -> bool:
-    """Returns whether the usage item differs from the snapshot in the charge item: its writer has changed it.
+    """Returns whether a usage item was changed after its reservation, so that it differs from the charge item.
 
-    `usage`: the usage item, or None if it cannot be charged any more.
+    `usage`: what the usage item contains now, or None if it cannot be charged any more.
     """
     return usage is None or snapshot(usage) != snapshot(charge)

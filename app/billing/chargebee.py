@@ -59,17 +59,17 @@ class Chargebee:
         _require(caller, found.id == invoice_id)
 
     async def close(self, caller: Caller, invoice_id: str, customer_id: str) -> str:
-        """Closes the customer's invoice, and returns its new id. Raises InvalidState, BillingFailed.
+        """Closes the customer's invoice, and returns the invoice's new id. Raises InvalidState, BillingFailed.
 
-        Chargebee replaces the draft by an invoice with the next invoice number as its id. After the close, Chargebee
-        does not know the draft's id any more.
+        Chargebee replaces the pending invoice (the draft) by an invoice whose id is the next invoice number. After the
+        close, Chargebee does not know the draft's id any more.
         """
         found = await self._write(caller, invoice_id, "close", {}, idempotency_key(caller.event_id, "close"))
         _require(caller, found.customer_id == customer_id and not found.is_pending)
         return found.id
 
     async def is_void_or_gone(self, caller: Caller, invoice_id: str) -> bool:
-        """Returns whether the invoice is void, or Chargebee does not know it. Raises BillingFailed."""
+        """Returns whether the invoice is void or unknown to Chargebee. Raises BillingFailed."""
         query = {"line_items_limit": "1"}
         try:
             answer = await self._calls.make(caller, "retrieve", invoice_path(invoice_id), params=query)
@@ -87,7 +87,7 @@ class Chargebee:
         return await whole_invoice(self._calls, caller, invoice_id)
 
     async def list_events(self, **filters: str) -> AsyncIterator[list[Mapping[str, Any]]]:
-        """Yields the pages of Chargebee's List Events, with {} for an entry without an event.
+        """Yields the pages of Chargebee's List Events. Each page is a list of events, with {} for an invalid entry.
 
         `filters`: query parameters, for example `**{"occurred_at[after]": "1785535409"}`. Raises BillingFailed.
         """
@@ -132,7 +132,7 @@ class Chargebee:
 
 
 def _require(caller: Caller, expected: bool) -> None:
-    """Raises ChargebeeUnavailable if `expected` is False: an answer with a wrong invoice is not from Chargebee."""
+    """Raises ChargebeeUnavailable if `expected` is False, because an answer with a wrong invoice is not Chargebee's."""
     if not expected:
         caller.asked.miss_answer()
         raise unreadable()

@@ -10,7 +10,7 @@ from app.billing.items import Item, Key, text
 from app.billing.line_items import Period
 from app.errors import Unprocessable
 
-# Chargebee's maximum: https://apidocs.chargebee.com/docs/api/idempotency
+# The maximum length of an idempotency key: https://apidocs.chargebee.com/docs/api/idempotency
 KEY_LENGTH = 100
 # The largest amount that can be charged, in minor units. Chargebee documents no maximum, but a larger amount must be a
 # mistake.
@@ -60,7 +60,7 @@ class Billable:
         return f"{self.occurred_at:010d}#{self.id}"
 
     def require_chargeable(self) -> None:
-        """Raises Unprocessable if Chargebee would never accept the charge, or if the worker could not recognise it.
+        """Raises Unprocessable if Chargebee would never accept the charge, or if the `reference` would be ambiguous.
 
         An amount of 0 is fine, because the worker bills it without a charge.
         """
@@ -76,7 +76,7 @@ def billable_key(customer_id: str, billable: Billable) -> Key:
 
 
 def changed_after(reserved: Iterable[Billable]) -> int:
-    """Returns a unix time for List Invoices: each invoice with a charge of a `reserved` event has changed later."""
+    """Returns a unix time after which each invoice with a charge for a `reserved` event must have changed."""
     return max(0, min((billable.reserved_at or 0 for billable in reserved), default=0) - CLOCKS)
 
 
@@ -124,7 +124,7 @@ def chargeable_or_none(customer_id: str, item: Item) -> Billable | None:
 
 
 def _whole(number: str) -> int:
-    """Converts `number` to an int. Raises Unprocessable for a fraction, and InvalidOperation for other text."""
+    """Converts `number` to an int. Raises Unprocessable if it is a fraction, InvalidOperation if it is no number."""
     found = Decimal(number)
     if found != found.to_integral_value():
         raise Unprocessable("A billable event's amount is not a whole number of minor units", "invalid_amount")
@@ -132,7 +132,7 @@ def _whole(number: str) -> int:
 
 
 def _name(item: Item, name: str, valid: re.Pattern[str]) -> str | None:
-    """Returns an attribute, or None if it is missing. Raises ValueError or KeyError if it is not a valid text."""
+    """Returns a string attribute, or None if it is missing. Raises ValueError or KeyError if it is invalid."""
     value = text(item, name)
     if value is not None and not valid.fullmatch(value):
         raise ValueError(name)
@@ -145,8 +145,8 @@ def idempotency_key(event_id: str, operation: str, billable: Billable | None = N
     The key has at most 100 characters, and only characters that are allowed in a header. If the billable event's id is
     too long or has other characters, the key contains the first 128 bits of the id's SHA-256 hash instead.
 
-    If `payer` is set, the key always contains a hash, of `customer_id` and the id: two customers may have billable
-    events with the same id and time on one invoice.
+    If the billable event has a `payer`, the key always contains a hash of `customer_id` and `id` instead of the id: two
+    customers may have billable events with the same id and time on one invoice.
     """
     start = f"{event_id}-{operation}"
     if billable is None:

@@ -1,4 +1,4 @@
-"""Builds the updates of claims on events and of leases on invoices, without I/O.
+"""Builds the updates of the table for claims on events and for leases on invoices, without I/O.
 
 Times are in unix ms, except for `expires`, which is in unix seconds.
 """
@@ -48,8 +48,8 @@ def take_invoice(
     """Returns the update that leases an invoice for the work on one event.
 
     The update fails if a newer version than `version` was processed, or if another event has a lease that had not ended
-    at the time `free`. A lease for the same event is replaced, because the attempt that took it has lost its claim on
-    the event.
+    at the time `free`. The update replaces a lease for the same event, because the attempt that took this lease has
+    lost its claim on the event. If `version` is None, versions are not compared.
     """
     unless_leased = "(attribute_not_exists(#lease_until) OR #lease_until < :free OR #event_id = :event)"
     unless_newer = "(attribute_not_exists(#resource_version) OR #resource_version <= :version)"
@@ -92,8 +92,8 @@ def failed(event_id: str, owner: str, verdict: Unprocessable, invoice_id: str, c
     """Returns the update that stores a binding verdict: each later attempt of the event ends with `verdict`.
 
     DynamoDB never deletes this claim: the same transaction removes the verdict's cause, so a later attempt could not
-    find the cause again. Only `python -m app release` removes the verdict. The command finds the claim by the invoice's
-    ids.
+    find the cause again. Only `python -m app release` removes the verdict. The command finds the claim by the id of
+    the pending invoice (`invoice_id`) or of the closed invoice (`closed_as`).
     """
     return Update(
         claim_key(event_id),
@@ -114,8 +114,8 @@ def failed(event_id: str, owner: str, verdict: Unprocessable, invoice_id: str, c
 def reopened(event_id: str, code: str, *, expires: int) -> Update:
     """Returns the update that removes a binding verdict, so that the event can be processed again after a redrive.
 
-    `code`: the verdict's code. It stays in the claim, because `reconcile` must not enqueue an event that has a dead
-    letter.
+    `code`: the verdict's code. The claim keeps the code in `verdict`, because `reconcile` must not enqueue an event
+    that has a dead letter.
     """
     return Update(
         claim_key(event_id),
@@ -142,10 +142,11 @@ def invoice_released(invoice_id: str, owner: str) -> Update:
 
 
 def claim_released(event_id: str, owner: str, code: str, conflict_at: int | None, *, judged: bool) -> Update:
-    """Returns the update that ends the lease on a failed event.
+    """Returns the update that ends the lease on an event whose attempt has failed.
 
-    `code`: the cause of the failure. `conflict_at`: when Chargebee first rejected a change, or None. `judged`: True if
-    a retry cannot succeed. The attribute `verdict` then stores the code, until the next attempt.
+    `code`: the cause of the failure. `conflict_at`: when Chargebee first rejected a change of the pending invoice; None
+    removes the stored time. `judged`: True if a retry cannot succeed. If True, the attribute `verdict` stores the code
+    until the next attempt.
     """
     values: dict[str, Value] = {"code": code}
     if judged:

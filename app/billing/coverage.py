@@ -1,8 +1,8 @@
 """Decides from an invoice's line items whether the worker bills the invoice, and whose usage the invoice covers.
 
-The worker bills an invoice that renews a subscription. The field `recurring` is not enough: by Chargebee's typings,
-`recurring` is also true for an invoice that has only ad-hoc charges on a subscription. So the lines decide: only a
-renewal has a line of a plan or an add-on with a service period (a term line). Everything here is without I/O.
+The worker bills an invoice that renews a subscription. The field `recurring` is not enough: according to Chargebee's
+type definitions, `recurring` is also true for an invoice that has only ad-hoc charges on a subscription. So the lines
+decide: only a renewal has a line of a plan or an add-on with a service period (a term line). No I/O happens here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ TERM_TYPES = frozenset({"plan", "plan_item_price", "addon", "addon_item_price"})
 
 
 class Coverage(NamedTuple):
-    """A customer's subscription, and the period in which an invoice covers its usage."""
+    """A customer's subscription, and the period in which an invoice covers the subscription's usage."""
 
     customer_id: str
     subscription_id: str
@@ -27,11 +27,12 @@ class Coverage(NamedTuple):
 
 
 def coverages(invoice: Invoice, lines: Iterable[Line]) -> list[Coverage]:
-    """Returns what the invoice covers: one Coverage for each customer and subscription of the invoice's term lines.
+    """Returns one Coverage for each pair of a customer and a subscription that the invoice's term lines name.
 
-    The period goes from the earliest start to the latest end of these lines. In an account hierarchy, the invoice goes
-    to the payer, and the lines name the customer who has the subscription. Raises Unprocessable if a period begins
-    before 1970, or ends after LATEST_SECOND.
+    A term line bills a plan or an add-on for a service period. The period of a Coverage goes from the earliest start to
+    the latest end of the pair's term lines. In an account hierarchy, the invoice goes to the payer, and the lines name
+    the customer who has the subscription. Raises Unprocessable if a period begins before 1970, or ends after
+    LATEST_SECOND.
     """
     terms = [
         Coverage(valid_id(line.customer_id) or invoice.customer_id, subscription, Period(line.date_from, line.date_to))

@@ -79,22 +79,23 @@ class Table:
                 await asyncio.sleep(pause)
 
     async def write(self, updates: Sequence[Update]) -> None:
-        """Writes all updates, or none. UpdateItem writes a single update for half the cost of a transaction.
+        """Writes all updates, or none of them.
 
-        Raises ConditionFailed, TableUnavailable, or Unprocessable if DynamoDB can never store a value.
+        Writes a single update with UpdateItem, which costs half as much as a transaction. Raises ConditionFailed,
+        TableUnavailable, or Unprocessable if DynamoDB can never store a value.
         """
         await (self.update(updates[0]) if len(updates) == 1 else self.transact(updates))
 
     async def query(self, keys: str, only: str | None = None, **values: Value) -> list[Item]:
         """Returns the items whose keys meet the condition `keys`, and which meet the filter `only`, if any.
 
-        `values`: the value of each `:name` in the two expressions. Raises TableUnavailable, Unprocessable.
+        `values`: the value of each `:name` in `keys` and `only`. Raises TableUnavailable, Unprocessable.
         """
         expressions = {"KeyConditionExpression": keys} | ({} if only is None else {"FilterExpression": only})
         return [item async for page in self._pages("Query", expressions, values) for item in page]
 
     def scan(self, only: str, **values: Value) -> AsyncIterator[list[Item]]:
-        """Yields the pages of the whole table, with the items that meet the filter `only`. Raises TableUnavailable.
+        """Reads the whole table, and yields each page's items that meet the filter `only`. Raises TableUnavailable.
 
         Some pages may be empty. `values`: the value of each `:name` in the filter.
         """
@@ -153,7 +154,7 @@ class Table:
 
 
 def _raise(error: Exception, record: CallRecord) -> NoReturn:
-    """Raises ConditionFailed, Unprocessable or TableUnavailable in place of `error`. Writes the code to `record`.
+    """Raises ConditionFailed, Unprocessable or TableUnavailable in place of `error`. Writes the error code to `record`.
 
     `error` may be any exception, because botocore raises unexpected exceptions if an answer is not from AWS.
     """
@@ -163,7 +164,7 @@ def _raise(error: Exception, record: CallRecord) -> NoReturn:
         response: Any = error.response
         reasons = response.get("CancellationReasons", ())
         if record.code == "ConditionalCheckFailedException":
-            record.code = None  # the table works, and a condition that is not met is part of the billing work
+            record.code = None  # a condition that is not met is no failure of the table
             raise ConditionFailed([response.get("Item", {})]) from error
         if any(reason.get("Code") == "ConditionalCheckFailed" for reason in reasons):
             record.code = None
@@ -185,7 +186,7 @@ async def open_table(name: str, connections: int, observe: ObserveCall = unobser
 
     `observe` receives the record of each call.
     """
-    connect, read = CALL_SECONDS / ATTEMPTS, CALL_SECONDS  # `Table` also limits each call with its retries
+    connect, read = CALL_SECONDS / ATTEMPTS, CALL_SECONDS  # `Table` also limits the time of all tries together
     options = client_options(ATTEMPTS, connect=connect, read=read, connections=connections)
     async with open_client("dynamodb", options) as client:
         yield Table(client, name, observe)

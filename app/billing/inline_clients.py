@@ -68,7 +68,7 @@ class BlockingClients(NamedTuple):
         url = f"{self.access.site_url}/api/v2/invoices/{quote(invoice_id, safe='')}{path}"
         login = (self.access.api_key.get_secret_value(), "")
         headers = {"chargebee-idempotency-key": key} if key else {}
-        seconds = self.access.call_timeout / 2  # for connecting, and for each read
+        seconds = self.access.call_timeout / 2  # the time-out for connecting, and for each read
         answer = requests.request(
             method, url, data=form, auth=login, headers=headers, timeout=seconds, allow_redirects=False
         )
@@ -76,5 +76,5 @@ class BlockingClients(NamedTuple):
 
 
 def build_clients(access: BillingAccess) -> BlockingClients:
-    """Builds the clients, which make no call yet."""
+    """Builds the clients without calling DynamoDB or Chargebee."""
     return BlockingClients(access, boto3.client("dynamodb", config=CONFIG))

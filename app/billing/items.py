@@ -36,9 +36,9 @@ def typed(value: Value) -> dict[str, str]:
 
 
 def placeholders(expressions: str, values: Mapping[str, Value]) -> dict[str, Any]:
-    """Returns the parameters with the attribute of each `#name` and the value of each `:name` in `expressions`.
+    """Returns the parameters that define each `#name` and each `:name` in `expressions`.
 
-    The expressions write an attribute as `#name`, because several names are reserved words of DynamoDB. At least one
+    The expressions write each attribute as `#name`, because several names are reserved words of DynamoDB. At least one
     value is required, because DynamoDB rejects an empty ExpressionAttributeValues.
     """
     return {
