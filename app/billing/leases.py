@@ -13,8 +13,9 @@ from app.billing.term import Term, lost
 from app.clock import monotonic, now_ms, now_seconds
 from app.errors import ClaimedElsewhere, Unprocessable
 
-# The table keeps a claim for longer than SQS keeps a message (at most 14 days). Chargebee redelivers for 3 days 7
-# hours, so an event may arrive after its claim was deleted. If its invoice was charged, the outcome is the same again.
+# The table keeps a claim for longer than SQS keeps a message (at most 14 days). But Chargebee redelivers an event for
+# 3 days 7 hours, and SQS may keep the last message for 14 days more. So a worker may receive an event after its claim
+# was deleted. If the event's invoice was charged, the outcome is then the same as before.
 KEPT_SECONDS = 15 * 24 * 3600
 
 
@@ -35,7 +36,7 @@ class Lease(Term):
 
     def __init__(self, table: Table, event_id: str, owner: str, seconds: float) -> None:
         super().__init__(table, event_id, owner, seconds)
-        self.is_first = True  # no earlier attempt has claimed the event
+        self.is_first = True  # False if an earlier attempt has claimed the event
         self._conflict_at: int | None = None  # when an attempt first called `note_conflict`, in unix ms
 
     async def record(self, outcome: str) -> None:
@@ -51,7 +52,7 @@ class Lease(Term):
     async def claim(self) -> None:
         """Claims the event. Raises AlreadyDone, ClaimedElsewhere, TableUnavailable, Unprocessable.
 
-        If an earlier attempt has ended with a binding verdict, raises the verdict again.
+        If an earlier attempt has stored a binding verdict (see `fail`), raises the verdict again.
         """
         sent = monotonic()
         times = {"until": self._until(), "free": self._free(), "expires": expires()}
@@ -86,7 +87,7 @@ class Lease(Term):
         """Notes that Chargebee rejects changes of the pending invoice. `release` stores the time of the first note.
 
         Returns True if the first note is more than `longest` seconds old. `release` then removes the stored time, so
-        that the count starts again after a redrive.
+        that after a redrive, the attempts have `longest` seconds again.
         """
         first = self._conflict_at or now_ms()
         is_over = now_ms() - first > 1000 * longest
@@ -105,7 +106,7 @@ class Lease(Term):
         await self._end(updates, last, "done")
 
     async def fail(self, verdict: Unprocessable, closed_as: str, updates: Sequence[Update]) -> None:
-        """Writes `updates`, ends the lease, and stores `verdict`, with which each later attempt ends.
+        """Writes `updates`, ends the lease, and stores a binding verdict: each later attempt raises `verdict` again.
 
         `closed_as`: the id that Chargebee gave the invoice when it was closed. If there are too many updates for one
         transaction, earlier transactions write the first updates. The last update and the verdict are in the same
@@ -136,20 +137,21 @@ class Lease(Term):
     async def release(self, code: str, *, judged: bool = False) -> None:
         """Ends the lease, because the attempt has failed with `code`. Raises TableUnavailable, Unprocessable.
 
-        The lease on the invoice is ended only by the first attempt, and only if all of its calls were answered.
-        Otherwise, Chargebee may still execute a call of this attempt or of an earlier attempt, so the lease on the
-        invoice ends by itself.
+        Only the first attempt for an event ends the lease on the invoice, and only if Chargebee has answered all calls
+        of this attempt. Otherwise, Chargebee may still execute a call of this attempt or of an earlier attempt, so the
+        lease on the invoice ends by itself.
 
-        `judged`: True if a repetition of the attempt cannot succeed.
+        `judged`: True if a retry cannot succeed.
         """
-        conflict_at = None if self.asked.unanswered else self._conflict_at  # an unanswered call may cause conflicts
+        # If a call was not answered, it may be the cause of the conflict, so the conflict's time is not stored.
+        conflict_at = None if self.asked.unanswered else self._conflict_at
         updates = [claims.claim_released(self.event_id, self.token, code, conflict_at, judged=judged)]
         if self._may_free_invoice and self._invoice_id is not None:
             updates.append(claims.invoice_released(self._invoice_id, self.token))
         try:
             await self._table.write(updates)
         except ConditionFailed:
-            return  # the lease is lost, or the event has its verdict, so there is nothing to release
+            return  # the lease is lost, or `fail` has ended it, so there is nothing to release
 
     @property
     def _may_free_invoice(self) -> bool:

@@ -1,4 +1,4 @@
-"""Describes an invoice's lines, and finds ad-hoc lines (one-time charges) that are not in the event. Without I/O."""
+"""Describes the lines of invoices, and finds ad-hoc lines (one-time charges) that an event lacks, without I/O."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from app.events import LineItem
 # The type of the lines that Chargebee's add_charge adds (line_items.entity_type):
 # https://apidocs.chargebee.com/docs/api/invoices
 ADHOC = "adhoc"
-# The latest end of a period, in unix seconds: the table's sort keys have only ten digits for the time.
+# The latest end of a period, in unix seconds. The second after it must fit into the ten digits of a sort key's time.
 LATEST_SECOND = 9_999_999_998
 Line = LineItem | FoundLine
 

@@ -52,7 +52,7 @@ class Billing:
         - `closed`: the invoice is closed with all of its charges, by this attempt, an earlier attempt or someone else.
         - `closed_without_charge`: the invoice is closed, and there was nothing to charge.
         - `closed_in_part`: the invoice is closed, but without some usage, which was set aside.
-        - `left_pending`: the invoice bills no period of a subscription, or is exempt.
+        - `left_pending`: the invoice is exempt, or is no pending invoice for a period of a subscription.
         - `recorded`: events of this type need no work.
         - `already`: an earlier attempt has done the work of this event.
         - `superseded`: a newer version of the invoice has been processed already.
@@ -79,10 +79,10 @@ class Billing:
             raise
 
     async def known(self, event_ids: Iterable[str]) -> tuple[set[str], dict[str, str]]:
-        """Returns the ids of the events that are done, and the codes of the verdicts on failed events, by event id.
+        """Returns the ids of the events that are done, and the error code of each event that no retry can repair.
 
-        DynamoDB deletes claims without a binding verdict after 15 days, so the result lacks older events. Raises
-        TableUnavailable, Unprocessable.
+        The error codes are by event id. DynamoDB deletes claims without a binding verdict after 15 days, so the result
+        lacks older events. Raises TableUnavailable, Unprocessable.
         """
         done: set[str] = set()
         judged: dict[str, str] = {}

@@ -3,11 +3,11 @@
 A slot is a time at which one call may be made. The algorithm is GCRA without a burst
 (https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm). Slots are (60 + SLACK) / limit seconds apart, so a period
 of 60 s + SLACK contains no more slots than the limit. A worker makes a call at most LATE seconds after its slot. The
-remaining SLACK allows for network delays and for differences between the workers' clocks. So the workers can use
+rest of SLACK allows for network delays and for differences between the workers' clocks. So the workers can use
 60 / (60 + SLACK) = 95 % of the limit.
 
-If several callers of a process ask for a slot at the same time, one write reserves slots for all of them, as in group
-commit. A caller that is waiting for the time of its slot will soon ask for a new slot. So the write reserves one extra
+If several callers of a process ask for a slot at the same time, one write reserves slots for all of them (group
+commit). A caller that is waiting for the time of its slot will soon ask for a new slot. So the write reserves one extra
 slot for each such caller, but at most as many as fit into AHEAD seconds. An unused slot is lost, so the process
 reserves no extra slots if calls are rare.
 """
@@ -24,8 +24,8 @@ from app.telemetry.trace import current
 
 WINDOW, SLACK = 60.0, 3.0
 LATE = AHEAD = 1.0
-TRIES = 20  # to reserve slots for one batch of callers, before they fail
-MISSES = 3  # how many slots may pass before a caller can use one; then the caller gets an error
+TRIES = 20  # tries to reserve slots for a batch of callers; then the callers get an error
+MISSES = 3  # if a caller was too late for this many slots in a row, it gets an error
 
 
 @dataclass
@@ -54,8 +54,8 @@ class SharedRateLimit:
     async def slot(self, patience: float) -> float:
         """Reserves a slot, waits for its time, and returns this time in unix ms. The slot is valid for LATE seconds.
 
-        Raises TableUnavailable, or ChargebeeUnavailable if all waits together would be longer than `patience` seconds,
-        or if MISSES slots have passed before the process could use them.
+        Raises TableUnavailable if the reservation fails. Raises ChargebeeUnavailable if the whole wait would be longer
+        than `patience` seconds, or if the process was too late for MISSES slots.
         """
         deadline, misses = monotonic() + patience, 0
         while misses < MISSES:
@@ -74,7 +74,7 @@ class SharedRateLimit:
         raise missed()
 
     def is_valid(self, slot: float) -> bool:
-        """Returns whether a call may use the slot: not later than LATE seconds after it, and not during a pause."""
+        """Returns whether a call may use the slot: until LATE seconds after the slot's time, but not during a pause."""
         resting = slot < self._not_before and monotonic() < self._rest_ends
         return not resting and now_ms() - slot <= 1000 * LATE
 

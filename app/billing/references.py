@@ -1,4 +1,4 @@
-"""Writes the reference of a billable event into its charge, and finds the charges with references on an invoice.
+"""Writes the reference of a billable event into its charge, and finds the charges with such references on an invoice.
 
 Chargebee redelivers an event for 3 days 7 hours, but keeps an idempotency key for only 30 minutes. After 30 minutes,
 only the invoice shows which billable events were charged. So the description of each charge ends with the reference of
@@ -17,7 +17,8 @@ from collections.abc import Iterable
 from app.billing.charges import Billable
 from app.billing.line_items import ADHOC, Line
 
-# Chargebee's maximum: https://apidocs.chargebee.com/docs/api/invoices, "Add one-time charge to a pending invoice"
+# The maximum length of a charge's description:
+# https://apidocs.chargebee.com/docs/api/invoices, "Add one-time charge to a pending invoice"
 DESCRIPTION_LENGTH = 250
 
 

@@ -26,7 +26,7 @@ class Result(NamedTuple):
 
 
 def outcome_of(own: Iterable[Billable], *, in_part: bool) -> Outcome:
-    """Returns the outcome for a closed invoice. `own`: its billed usage; `in_part`: whether usage was set aside."""
+    """Returns the outcome for a closed invoice that bills `own`. `in_part`: whether usage was set aside."""
     if in_part:
         return "closed_in_part"
     return "closed" if positive(own) else "closed_without_charge"

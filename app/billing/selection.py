@@ -1,4 +1,4 @@
-"""Sorts a customer's usage into lists: what one invoice has reserved, may charge, or cannot charge. Without I/O."""
+"""Sorts a customer's usage, for one invoice, into the lists of a `Selection`. Everything here is without I/O."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -11,7 +11,10 @@ from app.errors import Unprocessable
 
 
 class Aside(NamedTuple):
-    """Usage that cannot be charged, and the reason. `taken`: its charge on a void or deleted invoice, or None."""
+    """Usage that cannot be charged, and the reason.
+
+    `taken`: the usage with the values billed on a void or deleted invoice, or None if no such invoice bills it.
+    """
 
     customer_id: str
     suffix: str
@@ -45,7 +48,7 @@ class Selection(NamedTuple):
 
 
 class Selector(NamedTuple):
-    """Puts items into a Selection, for one event. `currency`: the invoice's currency."""
+    """Sorts items of the table into a Selection for the invoice of one event. `currency`: the invoice's currency."""
 
     invoice_id: str
     currency: str
@@ -53,7 +56,7 @@ class Selector(NamedTuple):
     covered: Sequence[Coverage]
 
     def select(self, into: Selection, customer_id: str, usage: Iterable[Item], charges: Iterable[Item]) -> None:
-        """Adds the customer's items to the lists of `into`. `usage` and `charges` are all items of the same period."""
+        """Adds a customer's usage to `into`. `usage`, `charges`: all usage items and charge items of one period."""
         known, written = ({suffix_of(item): item for item in items} for items in (charges, usage))
         for suffix, item in known.items():
             if "invoice_id" in item:
@@ -90,7 +93,7 @@ class Selector(NamedTuple):
         return bool(covering(self.covered, billable.customer_id, billable.subscription_id, billable.occurred_at))
 
     def _may_cover(self, customer_id: str, item: Item) -> bool:
-        """Returns False if an invalid usage item names a subscription or a currency that the invoice does not have."""
+        """Returns False if an invalid usage item names a subscription or currency that the invoice lacks, else True."""
         subscription, currency = (item.get(name, {}).get("S") for name in ("subscription_id", "currency"))
         subscriptions = {one.subscription_id for one in self.covered if one.customer_id == customer_id}
         return (subscription or None) in {None, *subscriptions} and (currency or None) in (None, self.currency)

@@ -17,21 +17,21 @@ from app.errors import BillingFailed, ChargebeeUnavailable, Postponed, Unprocess
 from app.events import Invoice, valid_id
 
 CLOSED_WITHOUT_CHARGES = "closed_without_charges"
-# For this many seconds after an event, Chargebee's API may not know the invoice yet, because a webhook can be faster.
+# For this many seconds after an event, Chargebee's API may not know the invoice yet, although the webhook has arrived.
 YOUNG_SECONDS = 600
 
 # Maximum seconds for which an invoice A waits for usage that is reserved for an invoice B. During this time, Chargebee
-# may answer a retry of B's close with its earlier answer, even if a person has voided B since. The worker then marks
-# the usage as billed on B. After this time, a retry finds that B is void, and B's event becomes a dead letter.
+# may repeat its first answer if a worker tries again to close B, even if a person has voided B since. The worker then
+# marks the usage as billed on B. After this time, a retry finds that B is void, and B's event becomes a dead letter.
 SETTLED_SECONDS = 1800
 
 
 async def require_settled(table: Table, in_work: Iterable[Billable]) -> None:
     """Raises Postponed if usage of `in_work` was reserved for another invoice less than SETTLED_SECONDS ago.
 
-    The other invoice may still bill this usage. A verdict on the other invoice's event ends the wait, because the
-    event's dead letter says what has become of the usage. Only call this for an invoice without reserved usage: two
-    invoices must not wait for each other.
+    The other invoice may still bill this usage. If the other invoice's event has ended with a final error (a verdict),
+    does not raise Postponed, because the event's dead letter says what has become of the usage. Call this function only
+    for an invoice without reserved usage: two invoices must not wait for each other.
 
     Raises TableUnavailable, Unprocessable.
     """
@@ -39,8 +39,8 @@ async def require_settled(table: Table, in_work: Iterable[Billable]) -> None:
     for invoice_id in recent - {None}:
         orders = await table.get_all([invoice_key(str(invoice_id))])
         claims = await table.get_all([claim_key(order["event_id"]["S"]) for order in orders])
-        # If the event is done or has a binding verdict, this attempt's usage is out of date, and the next
-        # attempt reads it again.
+        # If the other invoice's event is done or has a binding verdict, the usage that this attempt has read is out of
+        # date. The next attempt reads the usage again.
         if not any("verdict" in claim for claim in claims):
             raise Postponed("Another invoice of the customer is still being billed", "reserved_elsewhere")
 
@@ -48,9 +48,9 @@ async def require_settled(table: Table, in_work: Iterable[Billable]) -> None:
 class Settlement:
     """Stores what one attempt knows about its invoice, and builds the result of the attempt.
 
-    `by_attempt`: the usage that this attempt has reserved; `set_aside`: the customer and the suffix of usage that the
-    event has set aside; `rejected`: True if Chargebee has rejected a call because of the invoice's state, so the
-    invoice existed at that time.
+    `by_attempt`: the usage that this attempt has reserved; `set_aside`: the customer and the suffix of usage that this
+    attempt or an earlier attempt for the event has set aside; `rejected`: True if Chargebee has rejected a call because
+    of the invoice's state, so the invoice existed at that time.
     """
 
     def __init__(
@@ -75,9 +75,9 @@ class Settlement:
     def closed(self, found: FoundInvoice, own: Sequence[Billable]) -> Result:
         """Returns the result for an invoice that an earlier attempt or someone else has closed.
 
-        If the invoice is void, or lacks a charge of `own`, the result has a binding verdict: Chargebee adds no charges
-        to a closed invoice, so a person must decide what to do. The updates undo the reservations of usage without a
-        valid charge, so that another invoice may charge it.
+        If the invoice is void, or lacks a charge for usage in `own`, the result has a binding verdict: Chargebee adds
+        no charges to a closed invoice, so a person must decide what to do. The updates undo the reservations of usage
+        without a valid charge, so that another invoice may charge this usage.
         """
         if found.status == VOIDED:
             # Nobody pays a void invoice, and it stays void, so another invoice may charge the usage.
@@ -87,7 +87,7 @@ class Settlement:
         reserved = [one for one in without(own, missing) if one.invoice_id is not None]
         if not missing:
             return self.result(reserved, found.id)
-        # One transaction writes the last update and the verdict. Until then, each attempt finds missing usage.
+        # One transaction writes the last update and the verdict. Until then, each attempt finds missing charges.
         updates = self._billables.billed(reserved, found.id) + self._billables.freed(missing, CLOSED_WITHOUT_CHARGES)
         detail = f"The invoice was closed without {len(missing)} of {len(positive(own))} charges"
         return Result("closed_in_part", updates, Unprocessable(detail, CLOSED_WITHOUT_CHARGES), found.id)
@@ -96,9 +96,9 @@ class Settlement:
         """Returns the result for an invoice whose id Chargebee does not know.
 
         The invoice was closed (which gives it another id), was deleted, or never existed. If a closed invoice has a
-        charge of usage that is reserved for the draft, returns the result for the closed invoice.
+        charge for usage that is reserved under the unknown id, returns the result for the closed invoice.
 
-        Otherwise, raises ChargebeeUnavailable if Chargebee still knew the draft during this attempt. Raises Postponed
+        Otherwise, raises ChargebeeUnavailable if Chargebee still knew the id during this attempt. Raises Postponed
         if the event is less than YOUNG_SECONDS old. In all other cases, raises `error`.
         """
         own = await self._billables.reserved(customers)

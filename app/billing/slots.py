@@ -93,5 +93,5 @@ def _decimal(ms: float) -> Decimal:
 
 
 def _next_at(item: Item) -> float:
-    """Returns the time of the next free slot, or 0 if it is missing or not a number. The next write repairs it."""
+    """Returns the time of the next free slot, or 0 if the item has no valid time. The next write repairs the item."""
     return float(item.get("next_at", {}).get("N", 0.0))
