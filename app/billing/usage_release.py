@@ -20,9 +20,9 @@ from app.billing.references import refers_to
 from app.billing.result import positive
 from app.clock import CLOCK, now_ms
 
-# The command leases the invoice for this long, so that no worker works on it. A few calls to Chargebee take less time.
+# The command leases the invoice for this many ms, so that no worker works on it. The command's calls take less time.
 LEASE_MS = 300_000
-SKEW_MS = 75_000  # how far two clocks may differ: `term.SKEW` of the longest lease, 15 minutes
+SKEW_MS = 75_000  # how far two clocks may differ: `term.SKEW` times the longest lease (15 minutes)
 
 
 class NotReleased(Exception):
@@ -32,9 +32,9 @@ class NotReleased(Exception):
 class Affected(NamedTuple):
     """The usage of an invoice, and the verdicts on its events.
 
-    - `usage`: the usage, by the id of the draft for which it is reserved.
+    - `usage`: the usage, by the id of the draft (the pending invoice) for which it was reserved.
     - `verdicts`: the codes of the binding verdicts, by event id.
-    - `judged`: the ids of the closed invoices of these events.
+    - `judged`: the ids that the invoices of the events in `verdicts` got when they were closed.
     """
 
     usage: dict[str, list[Billable]]
@@ -43,7 +43,7 @@ class Affected(NamedTuple):
 
 
 class Releaser:
-    """Finds and releases usage. `progress` receives the number of items that have been read so far."""
+    """Finds and releases usage. `progress` receives the number of the invoice's items found so far."""
 
     def __init__(self, table: Table, chargebee: Chargebee, progress: Callable[[int], None]) -> None:
         self._table, self._chargebee, self._progress = table, chargebee, progress
@@ -83,7 +83,7 @@ class Releaser:
                     raise NotReleased("Some of the usage has changed meanwhile: start the command again") from None
 
     async def _require_uncharged(self, draft: str, usage: Sequence[Billable]) -> None:
-        """Raises NotReleased if a closed invoice has charges of `usage`. The close has given the draft a new id."""
+        """Raises NotReleased if a closed invoice has charges for `usage`. A draft gets a new id when it is closed."""
         for payer in sorted({one.payer or one.customer_id for one in usage}):
             own = [one for one in usage if payer == (one.payer or one.customer_id)]
             async for found in self._chargebee.closed_invoices(Caller(), payer, changed_after(own)):

@@ -1,4 +1,4 @@
-"""Finds unbilled usage, and usage that its writer has changed after its reservation, for `python -m app unbilled`."""
+"""Finds unbilled usage, and usage that was changed after an invoice reserved it, for `python -m app unbilled`."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -22,7 +22,10 @@ class Changed(NamedTuple):
 
 @dataclass
 class Group:
-    """The unbilled usage of one customer in one currency. `oldest`: a unix time; `total`: minor units."""
+    """The unbilled usage of one customer in one currency.
+
+    `number`: the number of usage items; `total`: their sum in minor units; `oldest`: the unix time of the oldest item.
+    """
 
     number: int = 0
     total: int = 0
@@ -32,16 +35,19 @@ class Group:
 
 @dataclass
 class Report:
-    """`groups`: unbilled usage by customer and currency ("" if none). `read`: the number of usage items read."""
+    """The result of `unbilled`. `groups`: unbilled usage by customer and currency ("" for usage without a currency).
+
+    `changed`: usage that was changed after an invoice reserved it. `read`: the number of usage items read.
+    """
 
     groups: dict[tuple[str, str], Group] = field(default_factory=dict)
     changed: list[Changed] = field(default_factory=list)
     read: int = 0
 
     def add(self, item: Item, charge: Item, before: int) -> None:
-        """Adds a usage item.
+        """Adds a usage item. `charge`: the charge item of the same usage, or {} if there is none.
 
-        `charge`: the charge item, or {}. Unbilled usage counts only if its time is before `before`, in unix seconds.
+        Unbilled usage counts only if its time is before `before`, in unix seconds.
         """
         self.read += 1
         customer, suffix = item["pk"]["S"].removeprefix("customer#"), suffix_of(item)

@@ -16,8 +16,9 @@ async def settle(
 ) -> tuple[list[Billable], list[Aside]]:
     """Returns the usage that the invoice may charge, and the usage whose subscription is ambiguous.
 
-    The invoice may charge free usage. It may charge usage that another invoice has billed only if the other invoice is
-    void, or if Chargebee does not know the other invoice. `covered`: the invoice's coverages. Raises BillingFailed.
+    The invoice may charge usage that no invoice has reserved. It may also charge usage that is billed on another
+    invoice, but only if the other invoice is void or unknown to Chargebee. `covered`: the invoice's coverages. Raises
+    BillingFailed.
     """
     others = sorted({one.closed_as or "" for one in selection.elsewhere})
     gone = {other for other in others if await chargebee.is_void_or_gone(lease, other)}
@@ -36,10 +37,10 @@ async def settle(
 
 
 async def _is_ambiguous(chargebee: Chargebee, lease: Lease, covered: Sequence[Coverage], customer_id: str) -> bool:
-    """Returns whether the customer's usage may belong to several subscriptions, if the usage names none.
+    """Returns whether usage of the customer that names no subscription may belong to more than one.
 
-    This is so if the invoice covers several of the customer's subscriptions. It is also so if the customer had a
-    further subscription in the period.
+    This is so if the invoice covers several subscriptions of the customer. It is also so if the customer had another
+    subscription, which is not on the invoice, at some time in the period.
     """
     first, *more = [one for one in covered if one.customer_id == customer_id]
     if more:
