@@ -79,7 +79,8 @@ def failing() -> Iterator[None]:
 def run(command: click.Command, name: str) -> None:
     """Runs `command`. `name`: what the user types to run the command, such as `python -m app`.
 
-    After a ConfigurationError or a CommandFailed, prints its lines, without a traceback, and exits with 2.
+    If the command raises ConfigurationError or CommandFailed, prints the error's lines without a traceback, and exits
+    with 2.
     """
     try:
         command(prog_name=name)

@@ -46,15 +46,16 @@ def queue(peek: bool, limit: int, as_json: bool) -> None:
 
 
 def show(messages: Iterable[Seen], as_json: bool) -> None:
-    """Writes the body of each message, and a line break, to standard output, and its attributes to standard error.
+    """Writes each message's body and a line break to standard output, and its attributes to standard error.
 
-    On a terminal, control characters of the body are escaped. With `as_json`, writes one JSON line per message to
-    standard output. A lone surrogate, which is not valid in UTF-8, is escaped as well.
+    If standard output is a terminal, control characters of the body are escaped. If `as_json` is True, writes the body
+    and the attributes to standard output instead, as one line of JSON per message. Lone surrogates are always escaped,
+    because UTF-8 cannot encode them.
     """
     for message in (_encodable(one) for one in messages):
         if as_json:
             line = json.dumps({"attributes": message.attributes, "body": message.body}, ensure_ascii=False)
-            click.echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line))  # JSON leaves some unescaped
+            click.echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line))  # `dumps` does not escape all
             continue
         facts = " ".join(f"{name}={_printable(value)}" for name, value in message.attributes.items())
         say(f"── {facts} ({len(message.body.encode()):,} bytes)")
@@ -65,7 +66,7 @@ def show(messages: Iterable[Seen], as_json: bool) -> None:
 
 
 def _encodable(message: Seen) -> Seen:
-    """Returns the message with lone surrogates escaped. An emulator of SQS may accept them from another sender."""
+    """Returns the message with lone surrogates escaped. SQS rejects them, but an emulator of SQS may accept them."""
     found = [message.body, *message.attributes.values()]
     body, *values = [text.encode(errors="backslashreplace").decode() for text in found]
     return Seen(body, dict(zip(message.attributes, values, strict=True)))

@@ -26,7 +26,7 @@ SHOWN = 20
 
 
 def duration(text: str) -> int:
-    """Returns the seconds of a duration such as `90s`, `15m`, `6h` or `3d`. The type of a command's option."""
+    """Converts the text of an option, such as `90s`, `15m`, `6h` or `3d`, to seconds. Raises BadParameter."""
     if (match := re.fullmatch(r"(\d{1,6})([smhd])", text)) is None:
         raise click.BadParameter(f"{text!r} is not a duration: allowed is a number with s, m, h or d, as in 3d")
     return int(match[1]) * _SECONDS[match[2]]
@@ -43,13 +43,14 @@ def duration(text: str) -> int:
 )
 @click.option("--dry-run", is_flag=True, help="Show the missing events without enqueueing them.")
 def reconcile(since: int, settled: int, dry_run: bool) -> None:
-    """Compare Chargebee's List Events with the events that were processed, and enqueue the missing ones.
+    """Compare Chargebee's events with the processed events, and enqueue the missing ones.
 
-    Only events of the types in APP_EVENT_TYPES are enqueued, to APP_SQS_QUEUE_URL, as the webhook does. An event that
-    can never succeed is named, but not enqueued: its message is in the dead-letter queue. The table's record of an
-    event is deleted after 15 days. From then on, the event counts as missing, but nothing is charged twice.
+    The command enqueues only events of the types in APP_EVENT_TYPES. It sends them to APP_SQS_QUEUE_URL. It shows an
+    event that can never succeed, but does not enqueue it: the event's message is in the dead-letter queue. The table
+    keeps the record of a processed event for 15 days. After that, the event counts as missing, but nothing is charged
+    twice.
 
-    An event that cannot be enqueued is named as well, and the command continues. At the end, the exit code is then 1.
+    If an event cannot be enqueued, the command shows the event and continues. The exit code is then 1.
 
     APP_BILLING_TABLE names the table; APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY give access to the site.
     """
@@ -91,7 +92,7 @@ async def _compare(
 
 
 def _show(summary: Summary, *, dry_run: bool) -> None:
-    """Prints at most SHOWN missing events, all events that need a person, and the counts."""
+    """Prints at most SHOWN missing events, all events that a person must repair or enqueue, and the counts."""
     for event_id in summary.missing[:SHOWN]:
         click.echo(f"  {event_id}")
     if len(summary.missing) > SHOWN:

@@ -26,9 +26,10 @@ def redrive(dry_run: bool, limit: int | None) -> None:
 
     On AWS, SQS itself moves the messages (StartMessageMoveTask). With --limit, and on emulators without that call, this
     command sends each message to the queue, and then deletes the dead letter. The sent message lacks the attributes
-    that contain the reason. --dry-run receives each message once, and then makes the message visible again.
+    that say why the message became a dead letter. --dry-run receives each dead letter once, and then makes it visible
+    again.
 
-    A dead letter that cannot be moved is named, and the command continues. At the end, the exit code is then 1.
+    If a dead letter cannot be moved, the command shows the cause and continues. The exit code is then 1.
     """
     settings = load_worker_settings()
     configure_logging(settings)

@@ -1,4 +1,4 @@
-"""`python -m app release`: releases the usage of an invoice that is void or gone."""
+"""`python -m app release`: releases the usage of an invoice that is void or unknown to Chargebee."""
 
 import asyncio
 import sys
@@ -19,11 +19,12 @@ from app.telemetry.logging import configure_logging
 @click.option("--invoice", "invoice_id", required=True, help="The id of the invoice, or of the draft that it was.")
 @click.option("--dry-run", is_flag=True, help="Show what the command would release, and change nothing.")
 def release(invoice_id: str, dry_run: bool) -> None:
-    """Release the usage of an invoice that is void or gone, so that another invoice can charge it.
+    """Release the usage of an invoice that is void or gone, so that another invoice can charge the usage.
 
-    The command reads the whole table, and asks Chargebee for the invoice. It changes nothing and exits with 1 if the
-    invoice is neither void nor gone, if another invoice has its charges, or if a worker works on the invoice. It also
-    removes the binding verdicts of the invoice's events, so that `redrive` can try these events again.
+    An invoice is gone if Chargebee does not know it. The command reads the whole table, and asks Chargebee for the
+    invoice. The command changes nothing and exits with 1 if the invoice is neither void nor gone, if another invoice
+    contains the charges, or if a worker works on the invoice. The command also removes the final errors that the table
+    stores for the invoice's events, so that `redrive` can try these events again.
 
     APP_BILLING_TABLE names the table; APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY give access to the site.
     """

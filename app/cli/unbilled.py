@@ -1,4 +1,4 @@
-"""`python -m app unbilled`: shows the usage that no invoice has."""
+"""`python -m app unbilled`: shows the usage that is not billed on an invoice."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ from app.settings import load_worker_settings
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 
-LAST = 10**10  # later than any usage: keys have ten digits, and this number eleven
+LAST = 10**10  # unix seconds, later than any usage: times in keys have only ten digits
 
 
 @click.command()
@@ -27,10 +27,11 @@ LAST = 10**10  # later than any usage: keys have ten digits, and this number ele
     help="Skip usage younger than this. 0s skips nothing, not even usage whose time is in the future.",
 )
 def unbilled(older_than: int) -> None:
-    """Show the usage that no invoice has, by customer and currency, and why. The command reads the whole table.
+    """Show the usage that is not billed, by customer and currency, with the reasons. The command reads the whole table.
 
-    Usage that came too late for its invoice, or whose period no invoice covers, will never be charged. Younger usage
-    may wait for the invoice of its term. The command also shows usage that was changed after an invoice reserved it.
+    Usage will never be charged if it came too late for its invoice, or if no invoice covers its period. Usage younger
+    than --older-than is not shown, because it may still wait for its invoice. The command also shows usage of any age
+    that was changed after an invoice reserved it.
 
     APP_BILLING_TABLE names the table. The AWS SDK's variables set the endpoint, the region and the credentials.
     """

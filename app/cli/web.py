@@ -31,9 +31,9 @@ def web() -> None:
 
 
 def serve_web(create: CreateApp = create_app, *, ours: bool = False) -> None:
-    """Serves the application that `create` makes, with the settings from the environment. Raises ConfigurationError.
+    """Serves the application that `create` builds from the settings in the environment. Raises ConfigurationError.
 
-    `ours`: True if this project's server serves every release, even a release for uvicorn.
+    `ours`: True if this project's own server serves every release, even a release that is made for uvicorn.
     """
     settings, observers = prepare()
     app = create(settings, observers)

@@ -33,14 +33,15 @@ def worker() -> None:
     APP_SQS_QUEUE_URL, APP_DEAD_LETTER_QUEUE_URL, APP_BILLING_TABLE, APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY must be
     set. The AWS SDK's variables, such as AWS_DEFAULT_REGION, set the region, the credentials and the endpoint.
 
-    After SIGTERM or Ctrl-C, the worker receives no more messages, finishes the messages that it is processing, and
-    releases the others, within APP_GRACEFUL_TIMEOUT. A second signal ends the worker at once.
+    After SIGTERM or Ctrl-C, the worker receives no more messages, and makes the messages that it has not begun visible
+    in the queue again. It waits at most APP_GRACEFUL_TIMEOUT seconds for the messages that it is processing. A
+    second signal ends the worker at once.
     """
     work()
 
 
 def work(*, retry: float = BASE_SECONDS) -> None:
-    """Runs a worker with the settings from the environment. Raises ConfigurationError.
+    """Runs a worker with the settings from the environment. Raises ConfigurationError if a setting is wrong.
 
     `retry`: the longest delay before the first retry of a message, in seconds.
     """
