@@ -11,7 +11,7 @@ parser.py        parses what the client sends
 request.py       a request, and the interface of its handler
 responses.py     writes the head of a response
 limits.py        deadlines, and the number of connections
-received.py      limits the bytes of heads, and the bytes read at once
 heads.py         checks a request's head (request line and headers)
+received.py      limits the memory for heads, and the bytes read in one iteration of the event loop
 bridge.py        passes requests to an ASGI application
 """

@@ -1,8 +1,8 @@
 """Accepts all waiting connections each time the listener is ready.
 
-uvloop 0.23 accepts only one connection per loop iteration, because libuv has done so since 2022
-(https://github.com/libuv/libuv/pull/3696). On a busy loop, an iteration takes long. New connections, including those of
-probes, would then stay in the backlog for seconds.
+If uvloop 0.23 accepted the connections, it would accept only one per iteration of the loop, as libuv has done since
+2022 (https://github.com/libuv/libuv/pull/3696). On a busy loop, an iteration takes long, so new connections, including
+those of probes, would stay in the backlog for seconds.
 """
 
 import asyncio
@@ -16,7 +16,8 @@ from loguru import logger
 from app.server.limits import ConnectionLimits
 from app.server.listener import BACKLOG
 
-# The acceptor pauses for PAUSE_SECONDS if it can accept no connection. It logs at most one pause per WARN_SECONDS.
+# The acceptor pauses for PAUSE_SECONDS if too many connections are open, or if no file descriptor or memory is free. It
+# logs at most one pause per WARN_SECONDS.
 PAUSE_SECONDS = 0.1
 WARN_SECONDS = 60.0
 _NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -54,7 +55,7 @@ class Acceptor:
         self._loop.add_reader(self._listener, self._accept)
 
     def close(self) -> None:
-        """Accepts all connections in the backlog, because closing would reset them. Then closes the listener."""
+        """Accepts all connections in the backlog, because closing the listener would reset them. Then closes it."""
         self._loop.remove_reader(self._listener)
         while self._accept_one():
             pass
@@ -77,7 +78,7 @@ class Acceptor:
         return self._bound is not None and self._open_connections() + len(self.connecting) >= self._bound
 
     def _accept_one(self) -> bool:
-        """Accepts one connection. Returns False if the backlog is empty, or descriptors or memory are exhausted."""
+        """Accepts one connection. Returns False if the backlog is empty, or if no file descriptor or memory is free."""
         try:
             accepted, _ = self._listener.accept()
         except (BlockingIOError, InterruptedError):

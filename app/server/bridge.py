@@ -1,4 +1,4 @@
-"""Passes requests to an ASGI application. Each request gets a scope, a task and messages."""
+"""Passes requests to an ASGI application: runs the application for each request, in a task of its own."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message
 from app.server.heads import Headers
 from app.server.request import Lost, Request
 
-# The bridge stops reading a body while the application has left more than this number of bytes unread.
+# The bridge stops reading a body while more than this number of its bytes wait for the application.
 _HIGH_WATER = 64 * 1024
 _BODILESS = (204, 304)
 
@@ -21,7 +21,7 @@ class Bridge:
 
     def __init__(self, app: ASGIApp, state: Mapping[str, Any]) -> None:
         self._app, self._state = app, state
-        self._tasks: set[asyncio.Task[None]] = set()  # the event loop keeps only weak references
+        self._tasks: set[asyncio.Task[None]] = set()  # the event loop keeps only weak references to tasks
 
     def __call__(self, request: Request) -> "_AsgiExchange":
         exchange = _AsgiExchange(request, self._app, self._scope(request))
@@ -51,9 +51,9 @@ class Bridge:
 
 
 class _AsgiExchange:
-    """One request in the application: `Exchange` for the server, and `receive` and `send` for the application.
+    """Handles one request. It is an `Exchange` for the server, and offers ASGI's `receive` and `send` to `app`.
 
-    `task`: runs the application.
+    `task`: the task that runs `app`.
     """
 
     def __init__(self, request: Request, app: ASGIApp, scope: dict[str, Any]) -> None:
@@ -97,7 +97,7 @@ class _AsgiExchange:
         request = self._request
         if self._all_read:
             await self._until(lambda: request.answered)
-        elif not request.begun:  # after the answer has begun, the server discards the rest of the body
+        elif not request.begun:  # otherwise does not wait: the server discards the rest of the body
             request.want_body()
             await self._until(lambda: request.complete or request.received > self._read)
         if self._all_read or self._lost:

@@ -1,4 +1,4 @@
-"""Serves one connection: translates what happens into events, gets the next state from `states`, and acts."""
+"""Serves one connection. The table in `states` says which state follows each event."""
 
 import asyncio
 
@@ -20,10 +20,10 @@ _BETWEEN_REQUESTS = (NEW, IDLE, UNREAD)
 
 
 class Connection(asyncio.Protocol):
-    """Serves one client. `state`: see `states`. `connections`: all open connections.
+    """Serves one client. `state`: see `states`. `connections`: the set of all open connections.
 
-    `held`: bytes that arrived after a request that has no answer yet (pipelining). `full`: the client does not read,
-    and the transport's buffer is full.
+    `held`: bytes that arrived after a request that has no answer yet (pipelining). `full`: True if the client does not
+    read and the transport's buffer is full.
     """
 
     transport: asyncio.Transport
@@ -34,7 +34,7 @@ class Connection(asyncio.Protocol):
         self._parser = RequestParser()
         self._wait: Wait | None = None  # the wait for which `_limits` has a deadline
         self.held = b""
-        self._stopping = False  # the next answer is the last one
+        self._stopping = False  # the next answer is the connection's last one
         self._half_closed = False  # the client has stopped sending
         self.full = False
         self._request: Request | None = None
@@ -45,7 +45,7 @@ class Connection(asyncio.Protocol):
         """True if the connection may serve another request after the next answer."""
         return not (self._stopping or self._half_closed)
 
-    # What asyncio calls.
+    # Methods that asyncio calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport  # type: ignore[assignment]  # uvloop's transports are no asyncio.Transport
@@ -70,17 +70,17 @@ class Connection(asyncio.Protocol):
         self._set_deadline()
 
     def eof_received(self) -> bool:
-        """Returns True if a complete request waits for its answer: the transport then stays open for writing.
+        """Returns True if a complete request waits for its answer. The transport then stays open for writing.
 
-        After that, only a failed write can show the server that the client has disconnected. No bytes are stored here,
-        because reading pauses while the connection stores bytes, and the end arrives behind them.
+        From then on, only a failed write can show the server that the client has disconnected. `held` is empty here:
+        while it has bytes, reading is paused, and asyncio does not call this method.
         """
         self._half_closed = True
         if self.state in (WORK, STALLED):
             self._limits.add_half_closed(self)
             return True
         self._end()
-        return False  # until the deadline, the transport still sends what was written before
+        return False  # until the deadline of CLOSING, the transport still sends earlier writes
 
     def pause_writing(self) -> None:
         self.full = True
@@ -96,12 +96,12 @@ class Connection(asyncio.Protocol):
             self._exchange.proceed()
         self._set_deadline()
 
-    # What the limits and the server call.
+    # Methods that `ConnectionLimits` and the server call.
 
     def expire(self) -> None:
-        """Ends a wait whose deadline has passed.
+        """Closes the connection, because its deadline has passed. Lets the handler answer first if a body is late.
 
-        Does nothing if bytes have arrived that are not parsed yet, for example because the process was frozen.
+        Does nothing if bytes have arrived that are not parsed yet, for example while the process was suspended.
         """
         waits_for_bytes = self.state in READING and self.state is not REST
         unread = waits_for_bytes and self.transport.is_reading() and has_unread(self)
@@ -127,10 +127,10 @@ class Connection(asyncio.Protocol):
         """Asks the request in flight, if any, to end, because the server no longer waits for it."""
         self._lose(Lost.STOPPED)
 
-    # What a request calls.
+    # A method that a request calls.
 
     def answered(self) -> None:
-        """The request calls this method when its answer is complete."""
+        """Changes to the next state, because the answer to the request is complete."""
         self._exchange = None
         if self.state is BODY:
             self._move(ANSWERED)
@@ -139,7 +139,7 @@ class Connection(asyncio.Protocol):
             self._over(ANSWERED)
         self._set_deadline()
 
-    # Reading.
+    # Methods that parse what the client sends.
 
     def _read(self, data: bytes) -> None:
         """Parses `data` until a request has to wait for its answer, and stores the rest."""
@@ -159,7 +159,7 @@ class Connection(asyncio.Protocol):
             self._end_between_requests()
 
     def _read_head(self, data: bytes) -> bytes:
-        """Parses `data` up to the end of the head at most, and returns the rest. Passes a complete head to the handler.
+        """Parses `data`, at most to the end of the head, and returns the rest. Passes a complete head to the handler.
 
         Raises HeadRefused if the head is malformed, or if all large heads together would take too much memory.
         """
@@ -183,7 +183,7 @@ class Connection(asyncio.Protocol):
         return data[length:]
 
     def _read_body(self, data: bytes, request: Request) -> bytes:
-        """Parses `data` up to the end of the message at most, and returns the rest."""
+        """Parses `data`, at most to the end of the request, and returns the rest."""
         parser = self._parser
         length = parser.cut(data) if parser.left == UNKNOWN else parser.left
         parser.feed(data[:length])
@@ -203,7 +203,7 @@ class Connection(asyncio.Protocol):
             if self._exchange is not None:
                 self._exchange.proceed()
 
-    # What follows.
+    # Methods that change the state, store bytes, or close the connection.
 
     def _end_between_requests(self) -> None:
         """Closes the connection, unless a request is in flight, arriving or unread."""
@@ -215,14 +215,14 @@ class Connection(asyncio.Protocol):
         self.state = TABLE[self.state, event]
 
     def _over(self, event: Event) -> None:
-        """Begins to wait for the next request, or closes the connection."""
+        """Closes the connection after its last request. After any other request, waits for the next one."""
         request = self._request
-        # Behind a body that was answered early (BODY_ENDS), the next request may follow in the bytes of the same read.
+        # After BODY_ENDS (the end of a body that was answered early), the same read may contain the next request.
         stops = self._stopping and event is not BODY_ENDS and not has_unread(self)
         last = request is None or not request.keep_alive or self._half_closed or (stops and not self.held)
         self.state = TABLE[self.state, LAST if last else event]
         if self._limits.received.large:
-            self._limits.received.reserve(self, len(self.held))  # the head is no longer kept
+            self._limits.received.reserve(self, len(self.held))  # the parser forgets the request's head
         if self._wait is not None:  # the next wait gets a new deadline, even if it is of the same kind
             self._wait = None
             self._limits.set_deadline(self, None)
@@ -237,7 +237,7 @@ class Connection(asyncio.Protocol):
             self._go_on()
 
     def _hold(self, data: bytes) -> None:
-        """Stores `data` until the next answer, and stops reading. Drops `data` after the connection's last request."""
+        """Stores `data` until the request is answered, and stops reading. Drops `data` if that request is the last."""
         request = self._request
         if self.state is CLOSING or (request is not None and not request.keep_alive):
             return
@@ -266,9 +266,9 @@ class Connection(asyncio.Protocol):
         self._set_deadline()
 
     def _refuse(self, reason: str) -> None:
-        """Answers 400 and closes the connection. Sends no 400 if an answer has begun.
+        """Answers 400, unless an answer has begun, and closes the connection.
 
-        If a complete request still waits for its answer, the connection closes after that answer, without a 400.
+        If a complete request still waits for its answer, sends no 400: the connection closes after that answer.
         """
         self._limits.count_refusal(reason)
         request = self._request
@@ -276,14 +276,14 @@ class Connection(asyncio.Protocol):
             request.close_after()
             self.held = b""
             self._limits.received.reserve(self, self._parser.size)
-            self.transport.resume_reading()  # `_hold` drops what follows: unread bytes would reset the connection
+            self.transport.resume_reading()  # unread bytes would reset the connection, so `_hold` drops them
             return
         if request is None or not (request.begun or request.answered):
             self.transport.write(responses.plain(400, reason))
         self._end()
 
     def _lose(self, lost: Lost = Lost.GONE) -> None:
-        """Passes `lost` to the request in flight, if any. After LATE, aborts the connection if there is no answer."""
+        """Reports `lost` to the request's handler, if any. After LATE without an answer, aborts the connection."""
         exchange, request = self._exchange, self._request
         if exchange is None or request is None:
             return

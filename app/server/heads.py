@@ -1,4 +1,4 @@
-"""Checks the head of a request (request line and headers): RFC 9112's rules, and limits that the parsers lack."""
+"""Checks the head of a request (request line and headers): RFC 9112's rules, and limits that httptools lacks."""
 
 import re
 from collections.abc import Collection
@@ -8,26 +8,26 @@ from functools import lru_cache
 MAX_BYTES = 64 * 1024
 MAX_HEADERS = 100
 MAX_TARGET_BYTES = 8 * 1024  # a request stores its target several times: raw, decoded, and in a scope
-MAX_ESCAPES = 100  # `%` in the target's path, because decoding one may take over a microsecond
-MAX_LENGTH_DIGITS = 20  # of a Content-Length; Python converts at most 4,300 digits to a number
+MAX_ESCAPES = 100  # in the target's path (`%2F`), because decoding one may take over a microsecond
+MAX_LENGTH_DIGITS = 20  # of a Content-Length; above 4,300 digits, `int` raises ValueError
 TOO_LARGE = f"The head of the request is too large: allowed are {MAX_BYTES} bytes and {MAX_HEADERS} headers."
 
 TOO_MUCH = "This process is receiving too many bytes at once; send the request again."
 
 Headers = Collection[tuple[bytes, bytes]]
 _VERSIONS = ("1.0", "1.1")
-# A host with an optional port (RFC 9112, 3.2, and RFC 3986, 3.2.2), or nothing.
+# A valid Host header: a host with an optional port (RFC 9112, 3.2, and RFC 3986, 3.2.2), or an empty value.
 _NAME = rb"(?:[0-9A-Za-z._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*"
 _ADDRESS = rb"\[(?:[0-9A-Fa-f:.]+|v[0-9A-Fa-f]+\.[0-9A-Za-z._~!$&'()*+,;=:-]+)\]"
 _HOST = re.compile(rb"[ \t]*(?:%s|%s)(?::[0-9]*)?[ \t]*" % (_ADDRESS, _NAME))
 
 
 class HeadRefused(Exception):
-    """The server rejects the head of a request with 400. `str(error)` is the body of the response."""
+    """Raised for a request that the server rejects. `str(error)` is the body of the response, which has status 400."""
 
 
 def fields(headers: Headers) -> dict[bytes, bytes]:
-    """Returns the values by name. The values of a repeated name are joined by commas (RFC 9110, 5.3)."""
+    """Returns the header values by name. Commas join the values of a repeated header (RFC 9110, 5.3)."""
     found = dict(headers)
     if len(found) < len(headers):
         found = {}
@@ -37,10 +37,10 @@ def fields(headers: Headers) -> dict[bytes, bytes]:
 
 
 def check(method: bytes, target: bytes, version: str, headers: Headers) -> dict[bytes, bytes]:
-    """Returns the headers by name, as `fields` does. Raises HeadRefused if a head is ambiguous or not supported.
+    """Returns the headers by name, as `fields` does. Raises HeadRefused if the head is ambiguous or not supported.
 
-    Also raises HeadRefused if the target is too long or has too many escapes. The parser checks the size and the number
-    of headers. Names in `headers` are in lower case.
+    Also raises HeadRefused if the target is too long or has too many escapes. The parser checks the head's size and the
+    number of headers. The names in `headers` are in lower case.
 
     A proxy in front of the service may interpret an ambiguous head differently. A client could then smuggle a request
     inside another one (RFC 9112, 11.2), or send a request with another client's credentials.
