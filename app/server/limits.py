@@ -1,8 +1,8 @@
 """Stores the deadlines of open connections, and closes a connection whose deadline has passed.
 
-uvicorn has a deadline only for idle kept-alive connections (https://github.com/Kludex/uvicorn/issues/157). In any other
-state, a client could keep a connection open for ever. The client could send nothing, send a head slowly, continue to
-send a body after the response, or never read the response.
+uvicorn has a deadline only for idle kept-alive connections (https://github.com/Kludex/uvicorn/issues/157). Under
+uvicorn, a client can keep a connection open for ever: it sends nothing, sends a head slowly, continues to send a body
+after the response, or never reads the response.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from app.server.states import Wait
 
 SWEEP_SECONDS = 0.5
 LOG_SECONDS = 1.0
-# Seconds after a response in which the client may still send the rest of its body, or may leave the response unread.
+# Seconds that the client has after a response to send the rest of its body, or to read the response.
 LINGER_SECONDS = 5.0
 # `make_room` checks at most this number of connections for unread bytes, in the order in which deadlines were set.
 _CHECKED = 64
 
 
 class Limits(NamedTuple):
-    """Seconds for a head, for a body, and between two requests. `connections`: the maximum, or None for no limit."""
+    """Maximum seconds for a head, for a body, and between requests; maximum `connections`, or None for no limit."""
 
     head_timeout: float
     body_timeout: float
@@ -69,7 +69,8 @@ class ConnectionLimits:
     def set_deadline(self, connection: Limited, wait: Wait | None) -> None:
         """Replaces the connection's deadline, or removes the deadline if `wait` is None.
 
-        From the deadline on, `Connection.expire` is called every SWEEP_SECONDS, until the deadline is replaced.
+        From the deadline on, `Connection.expire` is called every SWEEP_SECONDS, until the deadline is replaced or
+        removed.
         """
         self._deadlines.pop(connection, None)
         if self._body_deadlines:
@@ -89,10 +90,10 @@ class ConnectionLimits:
         self._half_closed.pop(connection, None)
 
     def make_room(self) -> bool:
-        """Aborts the connection whose deadline was set first or, if there is none, the oldest half-closed connection.
+        """Aborts a connection, so that another one can be accepted. Returns False if it finds none to abort.
 
-        The method skips connections with unread or stored bytes, bodies that are arriving, and all deadlines after the
-        first _CHECKED. Returns False if it finds no connection.
+        Chooses the connection whose deadline was set first. Skips a connection if it has unread or stored bytes, or if
+        a body is arriving. If the first _CHECKED deadlines yield none, chooses the oldest half-closed connection.
         """
         first = islice(self._deadlines, _CHECKED)
         idle = (connection for connection in first if not (connection.held or has_unread(connection)))
@@ -121,7 +122,7 @@ class ConnectionLimits:
     def _sweep(self) -> None:
         """Expires the connections whose deadlines have passed.
 
-        After the loop was blocked, waits for the next sweep: the loop has yet to read what has arrived meanwhile.
+        If the loop was blocked, skips one sweep, so that the loop can first read the bytes that arrived meanwhile.
         """
         now = self.loop.time()
         late = now - self._sweeping.when() > SWEEP_SECONDS
@@ -133,7 +134,7 @@ class ConnectionLimits:
             for connection in [connection for connection, until in deadlines.items() if until <= now]:
                 try:
                     connection.expire()
-                except Exception:  # one connection's bug must not end the deadlines of all connections
+                except Exception:  # an error in one connection must not stop the sweep of the others
                     logger.exception("Exception at the deadline of a connection")
 
 

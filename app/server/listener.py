@@ -24,12 +24,12 @@ _DROP_SYN = b"".join(
     )
 )
 
-# Maximum connections that wait in the kernel for the server to accept. The kernel may allow fewer (net.core.somaxconn).
+# Maximum number of connections that wait in the kernel to be accepted. The kernel may allow fewer (somaxconn).
 BACKLOG = 2048
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Returns a socket that listens. Raises OSError or UnicodeError if `host` or `port` is not available."""
+    """Returns a listening socket. Raises OSError or UnicodeError if `host` or `port` cannot be used."""
     candidates = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, kind, protocol, _, address = candidates[0]
     listener = socket.socket(family, kind, protocol)
@@ -42,7 +42,7 @@ def bind(host: str, port: int) -> socket.socket:
 def is_loopback(host: str) -> bool:
     """Returns True if all addresses of `host` are loopback addresses, or if `host` cannot be resolved."""
     try:
-        # The flags are those of `bind`: without AI_PASSIVE, the C library treats `*` as a loopback address.
+        # AI_PASSIVE, as in `bind`: without this flag, the C library resolves `*` to a loopback address.
         found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         return True  # `bind` will raise an error that names the host

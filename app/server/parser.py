@@ -1,8 +1,8 @@
 """Parses what a client sends, in pieces. A piece never extends beyond the end of a head or of a message.
 
-httptools 0.9 (llhttp 9) does the work. It stores heads and trailers without a limit, adds trailers (headers after the
-body) to the headers, and parses the body of a request for an upgrade as another request
-(https://github.com/Kludex/uvicorn/issues/2722). `RequestParser` limits the stored bytes, discards
+`RequestParser` adds what its parser, httptools 0.9 (llhttp 9), lacks. httptools does not limit the size of heads and of
+trailers (headers after the body), adds trailers to the headers, and parses the body of a request for an upgrade as
+another request (https://github.com/Kludex/uvicorn/issues/2722). `RequestParser` limits the stored bytes, discards
 trailers, and does not parse the body of a request for an upgrade.
 """
 
@@ -15,7 +15,7 @@ _INVALID = "Invalid HTTP request received."
 _BLANK_LINE = b"\r\n\r\n"
 _LINE_ENDS = {"1.0": b"HTTP/1.0\r\n", "1.1": b"HTTP/1.1\r\n"}
 _TOO_LONG = f"The request has more than {heads.MAX_BYTES} successive bytes outside its body."
-UNKNOWN = -1  # the length of a chunked body that is incomplete
+UNKNOWN = -1  # the value of `left` for a chunked body that is incomplete
 
 
 class RequestParser:
@@ -46,13 +46,13 @@ class RequestParser:
         self._line = b""
         self._parsed: tuple[bytes, str] | None = None  # method and version, when the head is complete
         self._upgrade = False
-        self._outside = 0  # successive bytes behind the head that are not in the body, such as trailers
+        self._outside = 0  # successive bytes after the head that are not part of the body, such as trailers
         self._end = b""  # the last bytes of the previous piece, which may begin a blank line
 
     def skip_empty_lines(self, data: bytes) -> bytes:
         """Returns `data` without the empty lines that may precede a request (RFC 9112, 2.2).
 
-        Counts their bytes as bytes of the head. Raises HeadRefused if there are too many.
+        Counts these lines as bytes of the head. Raises HeadRefused if the head is then too large.
         """
         rest = data.lstrip(b"\r\n")
         self.size += len(data) - len(rest)
@@ -61,10 +61,10 @@ class RequestParser:
         return rest
 
     def cut(self, data: bytes) -> int:
-        """Returns the length of the next piece of `data`, in a head or in a chunked body.
+        """Returns the length of the next piece of `data`, which belongs to a head or to a chunked body.
 
-        A head and a chunked body end with a blank line. A blank line inside a chunk ends a piece as well, which does no
-        harm.
+        A piece ends after a blank line, because heads and chunked bodies end with one, or at the end of `data`. A blank
+        line inside a chunk ends a piece as well, which does no harm.
         """
         before, self._end = self._end, b""
         if before and (at := (before + data[:3]).find(_BLANK_LINE)) >= 0:
@@ -75,11 +75,11 @@ class RequestParser:
         return len(data)
 
     def feed(self, piece: bytes) -> None:
-        """Parses a piece. Raises HeadRefused if it is malformed, or if too many bytes are outside of the body."""
+        """Parses a piece. Raises HeadRefused if it is malformed, or if a head or trailers are too large."""
         before = len(self.body)
         try:
             if self._upgrade:
-                self.on_body(piece)  # llhttp does not parse the body of a request for an upgrade
+                self.on_body(piece)  # llhttp would parse this body as another request
             else:
                 self._parser.feed_data(piece)
         except httptools.HttpParserUpgrade:
@@ -95,7 +95,7 @@ class RequestParser:
                 raise HeadRefused(_TOO_LONG)
 
     def _feed_head(self, piece: bytes) -> None:
-        """Counts the bytes of the head, and checks the head when it is complete. Raises HeadRefused."""
+        """Counts the head's bytes, and checks a complete head. Raises HeadRefused if it is too large or invalid."""
         self.size += len(piece)
         if self.size > heads.MAX_BYTES:
             raise HeadRefused(_TOO_LONG if self._parsed is None else heads.TOO_LARGE)
@@ -144,4 +144,4 @@ class RequestParser:
     def on_message_complete(self) -> None:
         if self.left == UNKNOWN:
             self.left = 0
-        self.last = self.last or not self._parser.should_keep_alive()  # trailers may have changed this
+        self.last = self.last or not self._parser.should_keep_alive()  # a trailer may have changed the result

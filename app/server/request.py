@@ -15,9 +15,10 @@ from app.server.parser import RequestParser
 
 
 class Client(Protocol):
-    """The part of a connection that a request uses, and that a handler may use.
+    """The part of a connection that requests and handlers may use.
 
-    `goes_on`: the connection may serve another request after the next answer. `full`: the client does not read.
+    `goes_on`: the connection may serve another request after the next answer. `full`: the client does not read,
+    and the transport's buffer is full.
     """
 
     transport: asyncio.Transport
@@ -43,16 +44,16 @@ class Exchange(Protocol):
     def proceed(self) -> None:
         """Handles a further part of the body. `Request.complete` is True after the last part.
 
-        During an answer, the server calls this method when the client reads again after the transport's buffer was
+        While an answer is being written, the server also calls this method when the transport's buffer is no longer
         full.
         """
 
     def lose(self, lost: Lost) -> None:
-        """Ends the request. After LATE, this method may still answer; after STOPPED, the answer may come later."""
+        """Ends the request. After LATE, this method itself may answer. After STOPPED, the handler may answer later."""
 
 
-# A function that begins to handle a request when its head is complete, before any byte of the body is read. It returns
-# None if it has answered the request already.
+# A function that begins to handle a request when the head is complete, before the server parses any byte of the body.
+# It returns None if it has already answered the request.
 Handler = Callable[["Request"], Exchange | None]
 
 
@@ -80,7 +81,7 @@ class Request:
         self.connection: Client | None = connection  # None after the answer, or after the client has disconnected
         self.complete = head.left == 0
         self.begun = self.answered = False
-        self.received = 0  # bytes of the body
+        self.received = 0  # bytes of the body that have arrived
         self._parts: list[bytes] = []
 
     def take_body(self) -> bytes:
@@ -99,7 +100,7 @@ class Request:
         self.keep_alive = False
 
     def respond(self, status: int, headers: Headers, body: bytes) -> None:
-        """Writes head and body in one call, unless the client has disconnected."""
+        """Writes a complete answer, unless the client has disconnected."""
         self.begin(status, headers, body)
         self.end()
 
@@ -125,7 +126,7 @@ class Request:
             self.connection.transport.write(part)
 
     def end(self) -> None:
-        """Completes the answer."""
+        """Completes the answer, so that the connection can serve the next request."""
         connection = self.connection
         self.answered = True
         self.detach()

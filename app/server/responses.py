@@ -18,7 +18,7 @@ def head(status: int, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
 
 
 def plain(status: int, reason: str) -> bytes:
-    """Returns a response that the server itself sends, before it closes the connection."""
+    """Returns a response with `reason` as its text. The server closes the connection after this response."""
     body = reason.encode()
     length = b"%d" % len(body)
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", length), CLOSE]

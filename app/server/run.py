@@ -30,7 +30,7 @@ from app.server.states import State
 LAST_ACCEPT_SECONDS = 0.2
 # Seconds in which clients can send their first request on the connections that were accepted last.
 LAST_CALL_SECONDS = 3.0
-# Seconds between two cancellations after a second signal.
+# Seconds between two cancellations of the server's task after a second signal.
 CANCEL_SECONDS = 0.02
 _State = TypeVar("_State")
 
@@ -39,7 +39,7 @@ class Stop(NamedTuple):
     """Says how the server stops. `drain` is called at the first signal, while the server still listens.
 
     `delay`: seconds from SIGTERM until the listener closes. After SIGINT and SIGHUP, the listener closes at once.
-    `patience`: seconds for the requests that are in flight when the listener has closed.
+    `patience`: maximum seconds that the server waits for requests in flight after the listener has closed.
     """
 
     drain: Callable[[], None]
@@ -48,7 +48,7 @@ class Stop(NamedTuple):
 
 
 class Server:
-    """Serves the connections of `listening`. `url` is logged when the server listens."""
+    """Serves the connections that the socket `listening` accepts. `url` is logged when the server starts."""
 
     def __init__(self, listening: socket.socket, limits: Limits, stop: Stop, url: str) -> None:
         self._listening, self._limits, self._stop, self._url = listening, limits, stop, url
@@ -102,13 +102,13 @@ class Server:
             self._end_now(serving)
 
     def _end_now(self, serving: "asyncio.Task[None]") -> None:
-        """Cancels `serving` every CANCEL_SECONDS, because the end of the lifespan awaits calls to other services."""
+        """Cancels `serving` until it ends, because the lifespan's end may await several calls to other services."""
         if not serving.done():
             serving.cancel()
             asyncio.get_running_loop().call_later(CANCEL_SECONDS, self._end_now, serving)
 
     async def serve_until_drained(self, connect: Callable[[], Connection], limits: ConnectionLimits) -> None:
-        """Returns when the listener should close. The load test replaces this method, and uses both parameters."""
+        """Waits until the listener should close. A load test overrides this method, and needs both parameters."""
         await self._signalled.wait()
         delay = self._stop.delay if self._signal == signal.SIGTERM else 0
         logger.info("Draining for {:g} s", delay)
@@ -139,14 +139,14 @@ def is_silent(connection: Connection) -> bool:
 
 
 async def _wait_until(condition: Callable[[], bool], seconds: float) -> None:
-    """Returns when `condition` is true, or when the seconds have passed."""
+    """Returns when `condition` returns True, or after `seconds`."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:  # noqa: ASYNC110  # no event: several things end these waits
         await asyncio.sleep(0.01)
 
 
 def tune_gc() -> None:
-    """Makes Python collect garbage less often: freezes the objects that exist now, and raises the thresholds.
+    """Makes garbage collection rarer and shorter: raises the thresholds, and freezes the objects that exist now.
 
     A full collection visits every object that is not frozen, so its pause grows with the number of waiting requests.
     CPython's own thresholds are 700, 10 and 10 in Python 3.11.
