@@ -5,25 +5,25 @@ client (NEW, IDLE, HEAD, BODY, REST), the handler (WORK), space in the socket's 
 the connection (CLOSING). `Connection` translates what happens into an `Event`, asks TABLE for the next state, and acts.
 TABLE has no entry for what cannot happen: if the lookup raises KeyError, the server has a bug.
 
-Every request passes HEAD and BODY. A request without a body passes BODY in the same read. Only in the five states of
-`READING`, the connection parses bytes. In the other states, the connection stores the bytes that arrive and stops
+Every request passes HEAD and BODY. A request without a body passes BODY in the same read. The connection parses bytes
+only in the five states of `READING`. In the other states, the connection stores the bytes that arrive and stops
 reading, so it stores the bytes of at most one read. It parses the stored bytes when the answer is complete, so
-pipelined requests are handled one after the other. After its last request, the connection drops bytes.
+pipelined requests are handled one after the other. After its last request, the connection drops further bytes.
 
 A request may be answered before its body is complete, for example with 401 or 413. The server then discards the rest of
 the body (REST), because closing a socket that has unread bytes resets the connection, and the client may lose the
-answer. The event LAST replaces ANSWERED if the connection closes after the answer, because the request demands it, the
-server is stopping, or the client has stopped sending.
+answer. If the connection closes after an answer, the event is LAST instead of ANSWERED. The connection closes if the
+request demands it, if the server is stopping, or if the client has stopped sending.
 
-Each state has one wait in WAITS, which sets its deadline: see `Wait`. WORK has none, because a handler limits its own
-time. If the next state of the same request has the same wait, the deadline stays: for example, NEW and HEAD share one
-deadline for the first head. At the deadline, the server calls `Connection.expire`.
+WAITS gives every state except WORK a wait, which sets the deadline of the state: see `Wait`. WORK has no deadline,
+because a handler limits its own time. If the next state of the same request has the same wait, the deadline stays: NEW
+and HEAD share one deadline for the first head. After the deadline, the server calls `Connection.expire`.
 
 TABLE does not show all rules. `eof_received`, `expire`, `shutdown` and `_refuse` of `Connection`, and `run.is_silent`,
-depend on the state as well, so a new state has to be considered there. A connection with a deadline may be closed to
-make room for another one, except in BODY. Reading pauses while bytes are stored, and while a handler leaves a body
-unread. A handler may already answer in the call that passes a request or a part of its body. A deadline for WORK would
-need another status than 408, which means that a head or a body is late.
+depend on the state as well: check them if you add a state. The server may close a connection with a deadline to make
+room for another one, except in BODY. Reading pauses while bytes are stored, and while a handler leaves a body unread. A
+handler may answer within the call that passes it the head or a part of the body. A deadline for WORK would need another
+status than 408, because 408 means that a head or a body is late.
 
 To change the server, change TABLE first. `python -m tests.simulation.connections` then searches every order of segments
 and events within a bound, and compares each state and each deadline with what the client has sent and read.
@@ -55,12 +55,12 @@ class Event(StrEnum):
     ANSWERED = auto()
     LAST = auto()  # replaces ANSWERED (in REST: BODY_ENDS) for the last request of the connection
     FULL = auto()  # the client does not read, and the transport's buffer is full
-    DRAINED = auto()  # the client has read
+    DRAINED = auto()  # the client reads again
     ENDS = auto()  # the server closes the connection, or the client has closed it
 
 
 class Wait(StrEnum):
-    """Names how long a state may last. `Limits` has the seconds."""
+    """Names how long a state may last. `ConnectionLimits` has the seconds of each wait."""
 
     FOR_HEAD = auto()
     FOR_REQUEST = auto()
