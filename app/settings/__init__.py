@@ -2,7 +2,7 @@
 
 A process reads its settings once, at start-up, and cannot change them later. Wrong, unknown and contradictory variables
 raise `ConfigurationError`. The error has a line for each wrong variable: its name, its value and the allowed values.
-The SDKs read the AWS_* and OTEL_* variables themselves.
+The SDKs of AWS and OpenTelemetry read the AWS_* and OTEL_* variables themselves.
 """
 
 import os
@@ -25,13 +25,13 @@ __all__ = [
     "load_worker_settings",
 ]
 
-ALL = (WebSettings, WorkerSettings)  # a variable that neither class has is unknown
+ALL = (WebSettings, WorkerSettings)  # an APP_ variable that is in neither class is unknown
 
 
 def load_settings() -> WebSettings:
     """Returns the settings of the web process. Raises ConfigurationError, with a line for each wrong variable."""
     empty: dict[str, Any] = {name: "" for name in CREDENTIALS if os.environ.get(variable(name)) == ""}
-    return read(WebSettings, ALL, **empty)  # explicit, because `env_ignore_empty` would ignore empty credentials
+    return read(WebSettings, ALL, **empty)  # pydantic itself would ignore empty variables (`env_ignore_empty`)
 
 
 def load_worker_settings() -> WorkerSettings:

@@ -10,16 +10,16 @@ _MODULES = Path(__file__).parents[1] / "web" / "releases"
 # The facts that a release's module may state about the release, with their defaults.
 FACTS: dict[str, Any] = {
     "VERSION": None,  # the version in CHANGELOG.md
-    "ENQUEUES": True,  # True: it sends events to SQS; False: it does the billing work itself
-    "CLIENT": None,  # the client of SQS: the AWS SDK's (`per request` or `shared`), or this project's (`lean`)
-    "TOKENS": None,  # threads for blocking work; None if the release needs none
+    "ENQUEUES": True,  # True: the release sends events to SQS; False: it does the billing work itself
+    "CLIENT": None,  # the SQS client: `per request` or `shared` (AWS SDK), `lean` (this project's), or None for v01
+    "TOKENS": None,  # maximum threads for blocking work; None if the release needs no threads
     "CONNECTIONS": None,  # connections in the pool of the AWS SDK's client; None if the release has no pool
-    "SERVER": "uvicorn",  # or `ours`, which calls `receive` without ASGI
+    "SERVER": "uvicorn",  # or `ours`: this project's server, which calls `receive` without ASGI
 }
 
 
 class Release(StrEnum):
-    """A release. Its value is the name of its module in `app.web.releases`. The prefix (`v03`) is also accepted."""
+    """A release, named after its module in `app.web.releases`. Its prefix alone, such as `v03`, is also valid."""
 
     V01_INLINE = "v01_inline"
     V02_BLOCKING = "v02_blocking"
@@ -40,7 +40,7 @@ class Release(StrEnum):
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """The release's values of FACTS. Reads them from the source, because an import would load many libraries."""
+        """The release's facts by name. Reads them from the source, because an import would load many libraries."""
         found = dict(FACTS)
         for node in ast.parse((_MODULES / f"{self.value}.py").read_text(encoding="utf-8")).body:
             if isinstance(node, ast.Assign) and isinstance(name := node.targets[0], ast.Name) and name.id in FACTS:
@@ -59,7 +59,7 @@ class Release(StrEnum):
 
     @property
     def accepted(self) -> str:
-        """The `status` in the body of the 200 for an event of APP_EVENT_TYPES: `queued`, or `processed` for v01."""
+        """The `status` in the 200 for an event that is not ignored: `queued`, or `processed` for v01."""
         return "queued" if self.enqueues else "processed"
 
     @property
@@ -69,7 +69,7 @@ class Release(StrEnum):
 
     @property
     def client(self) -> str | None:
-        """The client of SQS: the AWS SDK's (`per request` or `shared`), or this project's (`lean`). None for v01."""
+        """The SQS client: `per request` or `shared` (AWS SDK), `lean` (this project's), or None for v01."""
         client: str | None = self.facts["CLIENT"]
         return client
 

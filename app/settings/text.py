@@ -1,4 +1,4 @@
-"""Formats settings as text for error messages, `--help` and docs/settings.md, and hides secrets in such texts."""
+"""Reads settings, and formats them as text for error messages, `--help` and docs/settings.md, without secrets."""
 
 import difflib
 import os
@@ -21,7 +21,7 @@ OTHERS = ("APP_LAB_", "APP_LOCAL_")  # prefixes of the variables that `python -m
 
 
 def variable(name: str, prefix: str = "APP_") -> str:
-    """Returns the name of the variable of a setting: `APP_PORT` for `port`."""
+    """Returns the name of a setting's environment variable: `APP_PORT` for `port`."""
     return f"{prefix}{name.upper()}"
 
 
@@ -80,7 +80,7 @@ def error_line(settings: type[BaseSettings], error: ErrorDetails) -> str:
         return error["msg"].removeprefix("Value error, ")
     name = str(error["loc"][0])
     field, in_environment = settings.model_fields[name], variable(name, prefix_of(settings))
-    # If an item of a list is wrong, `input` is only this item.
+    # If an item of a list is wrong, `input` is only this item, so the variable's whole value is read again.
     given = str(error["input"]) if len(error["loc"]) == 1 else os.environ.get(in_environment, "")
     value = "(hidden)" if given and SecretStr in _kinds(field) else shown(given)
     return f"{in_environment}={value}: allowed is {allowed(field)}"
@@ -95,9 +95,9 @@ def error_lines(settings: type[BaseSettings], error: ValidationError) -> list[st
 def read(settings: type[_Settings], known: Iterable[type[BaseSettings]], **given: Any) -> _Settings:
     """Returns the settings of the environment. Raises ConfigurationError, with a line for each wrong variable.
 
-    `given`: values that take precedence over the environment. A variable with the prefix is unknown if no class of
-    `known` has it. The error reports only one kind of mistake: unknown variables, otherwise wrong values, otherwise a
-    contradiction.
+    `given`: values that take precedence over the environment. `known`: all classes of settings with the same prefix; a
+    variable with this prefix that is in none of them is unknown. The error reports only the first kind of mistake that
+    is found: unknown variables, wrong values, or a contradiction.
     """
     if unknown := list(unknown_variables(os.environ, known)):
         raise ConfigurationError("\n".join(unknown))
@@ -108,9 +108,9 @@ def read(settings: type[_Settings], known: Iterable[type[BaseSettings]], **given
 
 
 def unknown_variables(environ: Iterable[str], settings: Iterable[type[BaseSettings]]) -> Iterator[str]:
-    """Yields an error line for each variable that has the prefix but is not a setting, such as a misspelled name.
+    """Yields an error line for each variable that is not a setting although it has the prefix of `settings`.
 
-    All of `settings` have the same prefix.
+    All classes in `settings` have the same prefix.
     """
     prefix, *_ = map(prefix_of, settings)
     known = [variable(name, prefix) for one in settings for name in one.model_fields]

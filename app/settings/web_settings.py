@@ -13,7 +13,7 @@ from app.settings.release_names import NEWEST, Release
 KIB, MIB = 1024, 1024 * 1024
 BODY_BYTES = 245_760
 
-# An empty variable counts as not set. But an empty credential is an error: its Kubernetes Secret may lack the value.
+# An empty variable usually counts as not set. An empty credential is an error: a Kubernetes Secret may lack its value.
 CREDENTIALS = (
     "basic_auth_username",
     "basic_auth_password",
