@@ -1,7 +1,7 @@
 """Reads the configuration of the AWS SDK: region, endpoint, proxy, CA bundle, and credentials, which expire.
 
 botocore reads the configuration from the environment, from files, and from the metadata services of EC2, ECS and EKS
-(IRSA, Pod Identity). Reading these sources blocks, so the lean client does it in threads other than the event loop's.
+(IRSA, Pod Identity). Reading these sources blocks, so the lean client (`lean.py`) reads them in separate threads.
 """
 
 import asyncio
@@ -22,15 +22,15 @@ from app.sqs.authorities import verifying_context
 from app.sqs.sdk_calls import client_without_keys
 from app.sqs.signing import Credentials, is_sendable
 
-# botocore renews credentials that expire within 15 minutes.
+# `Account.renew` asks botocore for credentials at this interval. botocore renews those that expire within 15 minutes.
 RENEW_SECONDS = 60.0
 Result = TypeVar("Result")
 
 
 def proxy_of(url: str) -> str | None:
-    """Returns the URL of the proxy for calls to `url`, or None. The AWS SDK uses the same proxy for its own calls.
+    """Returns the URL of the proxy that the AWS SDK would use for calls to `url`, or None if it would use none.
 
-    Raises ConfigurationError if the environment variable, such as HTTPS_PROXY, is not the URL of an HTTP proxy.
+    Raises ConfigurationError if the proxy's environment variable, such as HTTPS_PROXY, is not the URL of an HTTP proxy.
     """
     scheme = urlsplit(url).scheme
     given = get_environ_proxies(url).get(scheme)
@@ -48,19 +48,20 @@ def proxy_of(url: str) -> str | None:
 
 
 def require_direct() -> None:
-    """Raises ConfigurationError if SQS is behind a proxy, because the lean client does not support proxies."""
+    """Raises ConfigurationError if calls to SQS use a proxy, because the lean client does not support proxies."""
     if getproxies():  # building an Account takes time, so this function avoids it if no proxy is configured
         Account()
 
 
 class Account:
-    """The configuration for SQS in this process. `endpoint`: SQS's URL in parts; `tls`: None without TLS.
+    """The AWS SDK's configuration for calls to SQS. `endpoint`: the parts of SQS's URL.
 
-    `current`: the credentials for signatures, or None until `find` has succeeded.
+    `tls`: the TLS context, or None if the endpoint uses plain HTTP. `current`: the credentials for signatures, or None
+    until `find` has succeeded.
     """
 
     def __init__(self) -> None:
-        """Reads the configuration, except the credentials. Raises ConfigurationError if SQS is behind a proxy."""
+        """Reads the configuration except the credentials. Raises ConfigurationError if calls to SQS use a proxy."""
         self._session = botocore.session.Session()
         client = client_without_keys(self._session)
         url = client.meta.endpoint_url
@@ -87,15 +88,15 @@ class Account:
         return credentials
 
     async def find(self) -> None:
-        """Asks botocore for the credentials, in a thread. Raises botocore's errors.
+        """Asks botocore for the credentials in a thread, and stores them in `current`. Raises botocore's errors.
 
-        While one call waits for the answer, further calls wait for the same answer instead of starting threads of their
-        own. Otherwise, many threads would pile up if a service such as STS does not answer for minutes. If all callers
-        are cancelled, the answer is dropped, and botocore has it for the next call.
+        While one call waits for the answer, further calls wait for the same answer instead of starting more threads.
+        Otherwise, threads would pile up if a service such as STS does not answer for minutes. If all callers are
+        cancelled, this method drops the answer, but botocore keeps the credentials for the next call.
         """
         if self._finding is None or self._finding.done():
             self._finding = in_background(self.credentials)
-            # Marks an exception as retrieved, because all callers may have been cancelled.
+            # Retrieves the exception, if any. If all callers are cancelled, asyncio would log it as never retrieved.
             self._finding.add_done_callback(lambda future: future.cancelled() or future.exception())
         self.current = await asyncio.shield(self._finding)
 
@@ -103,7 +104,7 @@ class Account:
         """Renews the credentials before they expire, so that no webhook waits for new ones."""
         while True:
             await asyncio.sleep(RENEW_SECONDS)
-            with suppress(Exception):  # if SQS rejects expired credentials, the client calls `find` itself
+            with suppress(Exception):  # the client calls `find` as well, when SQS rejects expired credentials
                 await self.find()
 
 

@@ -1,8 +1,8 @@
 """Opens aioboto3's clients, and makes them verify the server's certificate as boto3's clients do.
 
-In boto3, urllib3 checks the host name itself, so botocore's TLS context does not. aiobotocore uses this context with
-aiohttp, which does not check the name either, and so would accept a certificate of any host. Behind a proxy,
-aiobotocore passes no context to aiohttp, which would then accept any certificate.
+botocore's TLS context does not check the certificate's host name, because in boto3, urllib3 checks it. aiobotocore uses
+the same context with aiohttp, which does not check the name and would therefore accept a certificate of any host.
+Behind a proxy, aiobotocore passes no context to aiohttp, which would then accept any certificate.
 """
 
 import ssl
@@ -22,8 +22,8 @@ _proxy_context: Any = AIOHTTPSession._setup_proxy_ssl_context
 
 @asynccontextmanager
 async def open_client(service: str, options: Mapping[str, Any]) -> AsyncIterator[Any]:
-    """Yields a client of an AWS service, which connects at its first call. `options`: see botocore's Config."""
-    # Replaces the methods of the class, because aiobotocore opens further sessions, for example to STS.
+    """Yields a client of an AWS service, which connects at its first call. `options`: those of botocore's Config."""
+    # The assignments change the class, not one session, because aiobotocore opens further sessions, for example to STS.
     AIOHTTPSession._get_ssl_context = _context
     AIOHTTPSession._setup_proxy_ssl_context = _context_behind_proxy
     async with aioboto3.Session().client(service, config=AioConfig(**options)) as client:

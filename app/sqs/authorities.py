@@ -1,7 +1,7 @@
 """Finds the certificate authorities (CAs) for verifying SQS's certificate, in the same places as botocore.
 
-https://boto3.amazonaws.com/v1/documentation/api/latest/guide/configuration.html. botocore also reads
-REQUESTS_CA_BUNDLE, but no variable of OpenSSL, such as SSL_CERT_FILE.
+The places: https://boto3.amazonaws.com/v1/documentation/api/latest/guide/configuration.html. botocore also reads the
+variable REQUESTS_CA_BUNDLE, but not the variables of OpenSSL, such as SSL_CERT_FILE.
 """
 
 import os
@@ -14,10 +14,10 @@ from app.errors import ConfigurationError
 
 
 def require_authorities(session: botocore.session.Session) -> None:
-    """Raises ConfigurationError if the configured CA bundle is empty, unreadable, or without certificates.
+    """Raises ConfigurationError if the configured name of a CA bundle is empty, or the file has no valid certificates.
 
-    With an empty name, botocore before 1.43 does not verify certificates at all. Compose files and charts set empty
-    variables easily: https://github.com/boto/botocore/pull/3751.
+    If the name is empty, botocore before 1.43 verifies no certificates: https://github.com/boto/botocore/pull/3751.
+    Compose files and Helm charts can easily set a variable to an empty value.
     """
     if (found := _configured(session)) is None:
         return
@@ -36,9 +36,9 @@ def require_authorities(session: botocore.session.Session) -> None:
 
 
 def verifying_context(session: botocore.session.Session) -> ssl.SSLContext:
-    """Returns botocore's TLS context with its CA bundle. The context also checks the host name, as urllib3 does.
+    """Returns botocore's TLS context with the configured CA bundle. Unlike botocore's, it also checks the host name.
 
-    A default context of Python 3.13 would reject certificates that botocore accepts (VERIFY_X509_STRICT).
+    Python 3.13's default context sets VERIFY_X509_STRICT, and so would reject certificates that botocore accepts.
     """
     context: ssl.SSLContext = create_urllib3_context()
     context.check_hostname = True
@@ -48,7 +48,7 @@ def verifying_context(session: botocore.session.Session) -> ssl.SSLContext:
 
 
 def _configured(session: botocore.session.Session) -> tuple[str, str] | None:
-    """Returns the name and the value of the setting of the CA bundle, or None for the default bundle."""
+    """Returns the CA bundle's setting as (name, value), or None if botocore uses its default bundle."""
     bundle = session.get_config_variable("ca_bundle")
     if bundle is not None:
         return "AWS_CA_BUNDLE" if "AWS_CA_BUNDLE" in os.environ else "ca_bundle (in the profile)", str(bundle)

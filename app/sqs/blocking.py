@@ -74,11 +74,13 @@ class BlockingQueue:
 def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall = unobserved) -> BlockingQueue:
     """Returns the queue with a client of boto3's default session. Makes no call to SQS.
 
-    If more threads than `limits.connections` need a connection, botocore opens more connections, and closes them after
-    use, because its pool is full. The default, ten connections, is botocore's, and presumably that of the published
-    service (CHANGELOG.md, Sources). `observe` receives the record of each call, in the thread that made the call.
+    botocore keeps up to `limits.connections` connections open. If more threads need one at the same time, botocore
+    opens further connections, and closes them after use. The default of ten is also botocore's default, which the
+    published service presumably used (CHANGELOG.md, Sources).
 
-    The deadline is only approximate: botocore has separate time-outs for connecting and reading, and for each attempt.
+    `observe` receives the record of each call, in the thread that made the call.
+
+    `limits.deadline` is only approximate, because botocore has a time-out for each connect and each read.
 
     Raises QueueUnavailable if the source of the credentials fails.
     """

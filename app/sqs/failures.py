@@ -33,9 +33,9 @@ def require_queue_url(answer: Mapping[str, Any]) -> str:
 
 
 def code_of(error: Exception) -> str:
-    """Returns SQS's error code. If `error` contains none, returns the name of its class.
+    """Returns the error code from AWS in `error`, or the name of the exception's class if `error` contains no code.
 
-    `error` may be any exception: if a server other than SQS answers, botocore raises TypeError, KeyError and others.
+    `error` may be any exception: if a server other than AWS's answers, botocore raises TypeError, KeyError and others.
     """
     if not isinstance(error, ClientError):
         return type(error).__name__
@@ -56,9 +56,9 @@ def rejected(error: Exception) -> bool:
 def retries_of(found: Mapping[str, Any] | Exception, attempts: int) -> int:
     """Returns the number of retries that botocore made for a call. `found`: the answer or error of the last attempt.
 
-    If there was no answer, the error does not contain this number. The function then assumes `attempts` attempts,
-    although botocore makes fewer when its retry quota is used up. For an error that is not botocore's, such as
-    TimeoutError, returns 0.
+    `attempts`: the maximum number of attempts. If the last attempt got no answer, the number of retries is unknown. The
+    function then returns `attempts - 1`, although botocore makes fewer retries when its retry quota is used up. For an
+    error that is not botocore's, such as TimeoutError, the function returns 0.
     """
     if isinstance(found, HTTPClientError | BotocoreConnectionError):
         return attempts - 1
@@ -81,13 +81,13 @@ def without_tracebacks(error: Exception) -> Exception:
 
 
 def free_attempt(caught_exception: Exception | None = None, **_: object) -> None:
-    """Removes the traceback of the error of a failed attempt, before an aioboto3 client retries the call.
+    """Removes the traceback of a failed attempt's error, before an aioboto3 client retries the call.
 
-    The error of a failed attempt and its traceback form a reference cycle: the traceback refers to the frames of the
-    attempt; in Python 3.13, these frames refer to all frames of the call; a frame of the call refers to the error. The
-    caller cannot break this cycle by `without_tracebacks`, because the call does not raise this error: after a retry,
-    the call succeeds or raises another error. Therefore, `open_client` registers this function for the event
-    `needs-retry`, which botocore emits before each retry:
+    The error and its traceback form a reference cycle. The traceback refers to the frames of the attempt. In Python
+    3.13, these frames refer to all frames of the call, and one of them refers to the error. The caller cannot pass this
+    error to `without_tracebacks`, because the call never raises it: after a retry, the call succeeds or raises another
+    error. Therefore, `open_client` registers this function for the event `needs-retry`, which botocore emits before
+    each retry:
     https://botocore.amazonaws.com/v1/documentation/api/latest/topics/events.html
     """
     if caught_exception is not None:
