@@ -1,9 +1,9 @@
-"""Implements group commit: sends messages that wait at the same time to SQS in one SendMessageBatch.
+"""Implements group commit: messages that wait at the same time go to SQS in one SendMessageBatch.
 
-If fewer calls are in flight than there are slots, group commit sends a message at once, without a timer, and so adds no
-latency. Otherwise, messages wait for a free slot, and one call then sends up to ten messages together. If SQS is so
-slow that the waiting messages fill a whole call, the call begins without a free slot, up to `full_calls` calls in
-flight.
+Each call in flight takes a slot, and there are `SendLimits.calls` slots. If a slot is free, group commit sends a
+message at once, without a timer, and so adds no latency. Otherwise, messages wait for a free slot, and one call then
+sends up to ten messages. If SQS is so slow that the waiting messages fill a whole call, the call begins without a free
+slot, unless `SendLimits.full_calls` calls are in flight.
 """
 
 import asyncio
@@ -57,9 +57,10 @@ class GroupCommit:
             del sent
 
     def submit(self, message: Message, on_settled: OnSettled) -> None:
-        """Sends `message`, and then calls `on_settled` once: with None, or with the error that `send` would raise.
+        """Sends `message`, and then calls `on_settled` once: with None after success, or with an error.
 
-        `on_settled` must not raise an exception. It is called after `submit` has returned, even if a slot is free.
+        The error is the one that `send` would raise. `on_settled` must not raise an exception. It is called after
+        `submit` has returned, even if a slot is free.
         """
         pending = PendingSend(message, asyncio.get_running_loop().time() + self._deadline)
         self._pending.add(pending, on_settled)
@@ -69,7 +70,7 @@ class GroupCommit:
             self._begin_calls()
 
     async def close(self, seconds: float) -> None:
-        """Sends the waiting messages for at most `seconds`. Then rejects the other messages with QueueUnavailable."""
+        """Waits at most `seconds` until all messages are sent. Then rejects the other ones with QueueUnavailable."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._sending:
@@ -84,13 +85,16 @@ class GroupCommit:
     def _expire(self, pending: PendingSend) -> None:
         """Rejects a message whose deadline has passed or is too close. A call that contains the message continues."""
         if not pending.in_call:
-            # `remove` takes constant time, because the message with the earliest deadline is the first one that waits.
+            # `remove` takes constant time, because the message with the earliest deadline is the first in `_waiting`.
             self._waiting.remove(pending)
             self._waiting_bytes -= pending.message.size
         self._pending.settle(pending, too_late("Timeout", sent=pending.in_call))
 
     def _may_call(self) -> bool:
-        """Returns whether a call may begin now, because a slot is free, or because the messages fill a batch."""
+        """Returns whether a call may begin now: if a slot is free, or if the waiting messages fill a whole call.
+
+        In the second case, fewer than `_most_calls` calls must be in flight.
+        """
         if len(self._sending) < self._slots:
             return True
         full = len(self._waiting) >= MAX_ENTRIES or self._waiting_bytes > self._max_bytes
@@ -187,7 +191,7 @@ class GroupCommit:
 async def open_group_commit(
     queue: BatchQueue, limits: SendLimits, observe: ObserveCall = unobserved
 ) -> AsyncIterator[GroupCommit]:
-    """Yields a GroupCommit on `queue`. At the end, sends the waiting messages. `observe` gets a record of each call."""
+    """Yields a GroupCommit on `queue`. On exit, sends the waiting messages. `observe` gets a record of each call."""
     group_commit = GroupCommit(queue, limits, observe)
     try:
         yield group_commit

@@ -52,7 +52,7 @@ class LeanQueue:
     async def warm(self) -> None:
         """Finds the credentials and the URL, and opens connections.
 
-        Logs a warning instead if a step fails, or if the steps take longer than WARM_SECONDS.
+        If a step fails, or if the steps take longer than WARM_SECONDS, only logs a warning.
         """
         try:
             async with asyncio.timeout(WARM_SECONDS):

@@ -1,4 +1,4 @@
-"""Parses SQS's responses for the lean client. An SqsError also shows whether to retry the call."""
+"""Parses SQS's responses for the lean client. An SqsError shows whether a retry may succeed."""
 
 import time
 from email.utils import parsedate_to_datetime
@@ -19,7 +19,7 @@ _AGAIN = {
     *("BandwidthLimitExceeded", "LimitExceededException", "EC2ThrottledException"),
 }
 _AGAIN_STATUSES = {500, 502, 503, 504}
-# SQS's error codes for a wrong time in the signature, and for expired credentials.
+# SQS's error codes for a wrong time in the signature (_SKEWED), and for expired credentials (_EXPIRED).
 _SKEWED = {"RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch", "InvalidSignatureException"}
 _EXPIRED = {"ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClientException"}
 
@@ -55,7 +55,10 @@ class SqsError(Exception):
 
 
 def parsed(response: HttpResponse) -> dict[str, Any]:
-    """Returns the body of a 200. Raises SqsError, or NotAcknowledgedError if the body is not a JSON object."""
+    """Returns the JSON object in the body of a response with status 200. Raises SqsError after any other status.
+
+    Raises NotAcknowledgedError if the status is 200, but the body is not a JSON object.
+    """
     if response.status != HTTPStatus.OK:
         raise SqsError(response)
     try:

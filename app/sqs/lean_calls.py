@@ -1,7 +1,7 @@
 """Makes the lean client's calls.
 
-If SQS rejects the credentials, or the time in a signature, the client renews the credentials, or corrects the time, and
-tries again.
+If SQS rejects the credentials, the client renews them and tries again. If SQS rejects the time in a signature, the
+client corrects the time and tries again.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from app.telemetry.record import CallRecord
 # first attempt gets no answer because a NAT gateway or a load balancer has silently dropped the connection.
 ATTEMPTS = 3
 BACKOFF_SECONDS = 0.1
-# After SQS has rejected a signature, the client corrects the time in its signatures if it differs from SQS's clock by
-# more than SKEW_SECONDS. A signature is valid for five minutes.
+# After SQS has rejected a signature, the client corrects the time for its signatures if that time differs from SQS's
+# clock by more than SKEW_SECONDS. A signature is valid for five minutes.
 SKEW_SECONDS = 240.0
 
 
 class Calls:
-    """Calls of one process to SQS. `deadline`: the seconds that all attempts of a call may take."""
+    """Makes the calls of one process to SQS. `deadline`: maximum seconds for all attempts of a call together."""
 
     def __init__(self, connections: Connections, account: Account, deadline: float) -> None:
         self._connections, self._account = connections, account
@@ -33,9 +33,10 @@ class Calls:
         self._clock_offset = 0.0  # SQS's time minus this machine's, in seconds; 0 until SQS rejects a signature
 
     async def call(self, signer: Signer, body: bytes, deadline: float, record: CallRecord) -> dict[str, Any]:
-        """Returns SQS's answer. Makes at most ATTEMPTS attempts, with random pauses.
+        """Returns SQS's answer. Makes at most ATTEMPTS attempts, with a random pause before each retry.
 
-        Raises SqsError, NotAcknowledgedError, OSError (TimeoutError at the deadline), or botocore's errors.
+        `deadline`: a time on the event loop's clock. Raises SqsError, NotAcknowledgedError, OSError (TimeoutError at
+        the deadline), or an error of botocore if the credentials cannot be renewed.
         """
         loop = asyncio.get_running_loop()
         for attempt in range(1, ATTEMPTS + 1):
@@ -64,7 +65,7 @@ class Calls:
         return parsed(await self._connections.request(connection, head, body))
 
     async def _corrected(self, error: SqsError, signed_with: float, deadline: float) -> bool:
-        """Corrects the credentials or the clock offset if they caused the error. Returns True if a retry may succeed.
+        """Renews expired credentials or corrects the clock offset. Returns True if a retry may then succeed.
 
         `signed_with`: the clock offset in the signature of the failed request, in seconds. Another call may have
         corrected the clock offset since then.

@@ -70,7 +70,7 @@ def to_message(event: WebhookEvent, body: bytes, *, fifo: bool, received_at: dat
     }
     if (trace := current.get()) is not None:
         attributes["traceparent"] = trace.traceparent
-    # The values are ASCII: see the patterns in `app.events`.
+    # The values are ASCII (see the patterns in `app.events`), so `len` returns their number of bytes.
     size = len(body) + sum(map(len, attributes)) + sum(map(len, attributes.values())) + len("String") * len(attributes)
     if fifo:
         return Message(text, attributes, size, group_id=_group_id(event), deduplication_id=event.id)

@@ -48,7 +48,7 @@ class NativeQueue:
     async def warm(self) -> None:
         """Opens connections by parallel calls of GetQueueUrl, which also return the queue's URL.
 
-        Logs a warning instead if a call fails, or if the calls take longer than WARM_SECONDS.
+        If a call fails, or if the calls take longer than WARM_SECONDS, only logs a warning.
         """
         parameters: Any = self._address.parameters()
         try:
@@ -63,8 +63,8 @@ class NativeQueue:
     async def send(self, message: Message) -> None:
         """Returns when SQS has acknowledged `message`.
 
-        Raises InvalidEvent, or QueueUnavailable, at the deadline at the latest. If SQS's answer was lost, the message
-        may have been enqueued nevertheless.
+        Raises InvalidEvent or QueueUnavailable, at the latest when the deadline passes. If SQS's answer was lost, the
+        message may have been enqueued nevertheless.
         """
         record = CallRecord("SendMessage", 1, message.size, traceparents=traceparents([message]))
         with refusing(record, ATTEMPTS, self._observe):

@@ -10,7 +10,7 @@ OnSettled = Callable[[WebhookRefused | None], None]
 
 
 class PendingSend:
-    """One message. `deadline`: the latest time, on the event loop's clock, at which the message gets its outcome."""
+    """A message without an outcome. `deadline`: the latest time, on the event loop's clock, for the outcome."""
 
     __slots__ = ("deadline", "in_call", "message")
 
@@ -21,11 +21,11 @@ class PendingSend:
 
 
 class Pending:
-    """The sends without an outcome, oldest first. `expire` is called for each send whose deadline has passed.
+    """Keeps the messages without an outcome, oldest first. Calls `expire` for each message whose deadline has passed.
 
-    All sends have the same time-out, so the deadlines pass in the order of arrival. One timer, for the oldest send, is
-    enough. The timer is not cancelled when a send gets its outcome. When the timer fires, `_check` starts the next
-    timer, for the oldest send.
+    All messages have the same time-out, so their deadlines pass in the order of arrival, and one timer for the oldest
+    message is enough. `settle` does not cancel the timer, even if the oldest message gets its outcome. When the timer
+    fires, `_check` starts a new timer for the message that is then the oldest.
     """
 
     def __init__(self, expire: Callable[[PendingSend], None]) -> None:
@@ -39,7 +39,7 @@ class Pending:
             self._watch(pending)
 
     def settle(self, pending: PendingSend, refused: WebhookRefused | None) -> None:
-        """Passes the outcome of a send to its caller: None after success, or the error. Later calls have no effect."""
+        """Passes the outcome to `on_settled`: None after success, or the error. Later calls have no effect."""
         if (on_settled := self._sends.pop(pending, None)) is not None:
             on_settled(refused)
 
@@ -60,14 +60,14 @@ class Pending:
         try:
             while (oldest := next(iter(self._sends), None)) is not None and oldest.deadline <= now:
                 self._expire(oldest)
-        finally:  # even if a caller raises an exception, the other messages need the timer
+        finally:  # even if an `on_settled` raises an exception, the other messages need the timer
             self._timer = None
             if (oldest := next(iter(self._sends), None)) is not None:
                 self._watch(oldest)
 
 
 def resolve(sent: "asyncio.Future[None]", refused: WebhookRefused | None) -> None:
-    """Resolves the future of a caller that awaits its send, or rejects it with `refused`."""
+    """Resolves the future that the caller of `GroupCommit.send` awaits, or rejects it with the error `refused`."""
     if sent.done():
         return  # the caller was cancelled
     if refused is None:

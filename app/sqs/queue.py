@@ -40,10 +40,10 @@ class SendLimits(NamedTuple):
     `deadline`: maximum seconds from a call of `send` until SQS acknowledges the message, including waiting and retries
     (with boto3 only approximately).
     `connections`: the size of the connection pool of the AWS SDK's clients.
-    `calls`: while fewer SendMessageBatch calls are in flight, the next call may begin with any number of messages.
+    `calls`: if fewer SendMessageBatch calls than this are in flight, a call may begin with any number of messages.
     `full_calls`: the maximum number of SendMessageBatch calls in flight. If `calls` or more are in flight, the next
     call begins only with a full batch. A FIFO queue has at most one call in flight.
-    `call_bytes`: the maximum bytes of the messages in one call. A longer message is sent alone.
+    `call_bytes`: the maximum total size of the messages in one call, in bytes. A longer message is sent alone.
     """
 
     deadline: float = 10.0

@@ -58,8 +58,8 @@ def require_sdk() -> None:
 def require_credentials() -> None:
     """Raises ConfigurationError if the AWS SDK finds no credentials now, or if their source fails.
 
-    An aioboto3 client that is built without credentials never looks for them again. So the process must end, and its
-    supervisor starts it again.
+    An aioboto3 client that is built without credentials never looks for them again. So the process must end, and
+    its supervisor must start it again.
     """
     try:
         found = botocore.session.Session().get_credentials()
@@ -108,10 +108,10 @@ def _require_endpoints() -> None:
 
 
 def _is_url(text: str) -> bool:
-    """Returns True if `text` is a URL with http or https, and without user, query, fragment and white space.
+    """Returns True if `text` is an http or https URL without user, query, fragment or white space.
 
-    Different clients of the SDK interpret the excluded parts differently. The same is true of a path that Signature V4
-    normalizes or encodes, such as `/a//b` or `/a%20b`.
+    The clients of the SDK disagree on how to interpret these parts. They also disagree on paths that Signature V4
+    normalizes or encodes, such as `/a//b` or `/a%20b`, so the function returns False for such a path as well.
     """
     try:
         parts = urlsplit(text)
@@ -126,7 +126,7 @@ def _is_url(text: str) -> bool:
 def _is_plain(session: botocore.session.Session) -> bool:
     """Returns True if there is no AWS configuration file, and if _PLAIN contains all AWS_ variables of the environment.
 
-    Otherwise, `require_sdk` builds a client, which takes time, because only botocore can check the other settings.
+    Otherwise, `require_sdk` must build a client, because only botocore can check the other settings. This takes time.
     """
     files = [os.path.expanduser(session.get_config_variable(name)) for name in ("config_file", "credentials_file")]  # noqa: PTH111  # as botocore, ignores an unknown user
     variables = {name for name in os.environ if name.startswith("AWS_")}
