@@ -1,4 +1,4 @@
-"""Provides what the clients of SQS share: time-outs, retries, the record of a call, and the error of a failed one."""
+"""Provides what the clients of SQS share: time-outs, retries, the record of a call, and the error of a failed call."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,18 +28,18 @@ def client_options(attempts: int, *, connect: float, read: float, connections: i
 def client_without_keys(session: botocore.session.Session) -> Any:
     """Returns a client of SQS that has the configuration of `session`, and makes no calls.
 
-    Because of the dummy keys, botocore looks for no credentials now: their source may fail now and work later. The
-    function configures the sources of credentials, because two threads must not do so at once.
+    The client has dummy keys, so that botocore does not look for credentials: their source may fail now and work later.
+    The function also sets up the sources of credentials in `session`, because two threads must not do so at once.
     """
     session.get_component("credential_provider")
     return session.create_client("sqs", aws_access_key_id="unused", aws_secret_access_key="unused")  # noqa: S106  # no secret
 
 
 class Recorded:
-    """Completes the record of the call in a `with` block, and passes the record to `observe`, even if the call fails.
+    """Completes `record`, the record of the call in a `with` block, and passes it to `observe`, even after an error.
 
-    `attempts`: the maximum number of attempts of the call. After an error, the record has the code that the block has
-    set, or otherwise the error's code.
+    `attempts`: the maximum number of attempts of the call. After an error, the record keeps the code that the block has
+    set. If the block has set none, the record gets the error's code.
     """
 
     def __init__(self, record: CallRecord, attempts: int, observe: ObserveCall) -> None:
@@ -62,7 +62,8 @@ class Recorded:
 def refusing(record: CallRecord, attempts: int, observe: ObserveCall) -> Iterator[CallRecord]:
     """Completes the record of the call in a `with` block, as `Recorded` does.
 
-    If the block raises an exception, raises InvalidEvent or QueueUnavailable instead: the answer to the webhook.
+    If the block raises an exception, raises InvalidEvent or QueueUnavailable instead, which determine the response to
+    the webhook.
     """
     try:
         with Recorded(record, attempts, observe):

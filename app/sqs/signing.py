@@ -1,7 +1,7 @@
 """Signs POST requests with a JSON body, for one action of one AWS service, with AWS Signature Version 4.
 
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html. botocore can sign any
-request, but takes about 100 µs, because it derives the day's key again, and sorts and quotes the headers.
+request, but takes about 100 µs, because for each request it derives the signing key, and sorts and quotes the headers.
 """
 
 import hashlib
@@ -61,7 +61,7 @@ class Signer:
 
 @lru_cache(maxsize=1)
 def _signing_key(secret_key: str, day: str, region: str, service: str) -> bytes:
-    """Returns the day's key. Derives a new key only if one of the parameters has changed."""
+    """Returns the key that signs all requests of `day`. Derives a new key only if one of the parameters has changed."""
     key = f"AWS4{secret_key}".encode()
     for part in (day, region, service, "aws4_request"):
         key = _hmac(key, part)

@@ -54,7 +54,7 @@ def warn_of_another_queue(queue_url: str) -> None:
 
 
 def _asks_for_code(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Returns True if botocore would ask for the code of an MFA device, for the profile or for one of its sources."""
+    """Returns True if `profile`, or a profile to which `source_profile` leads, needs the code of an MFA device."""
     seen: list[Mapping[str, Any]] = []
     while "role_arn" in profile and profile not in seen:
         if "mfa_serial" in profile:
