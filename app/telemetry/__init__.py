@@ -1,8 +1,8 @@
 """Builds logs, metrics and traces from one record per webhook, message and call.
 
 record.py        the records of webhooks, messages and calls, with the names of their fields
-fields.py        writes what a record's fields declare into logs and spans
-observers.py     the observers that receive the records: metrics and traces
+fields.py        reads the declared values of a record for logs and spans
+observers.py     creates the observers, metrics and traces, which receive the records
 logging.py       configures loguru, and writes a line for each webhook and message
 lines.py         collects the log lines of webhooks, and writes many lines at once
 stderr.py        replaces standard error, so that a log reader that stalls does not stop the process

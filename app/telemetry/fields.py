@@ -1,6 +1,6 @@
-"""Declares the names of a record's fields in logs, metrics and spans, and writes the fields into logs and spans.
+"""Defines how a record's class names its values in logs, metrics and spans, and reads the values for logs and spans.
 
-A record's class annotates each field once, with one `Named` for each value: `Annotated[str | None, Named("cause")]`.
+The class annotates each field with one `Named` for each value in the field: `Annotated[str | None, Named("cause")]`.
 """
 
 from collections.abc import Callable
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, get_type_hints
 class Metric(NamedTuple):
     """A metric of one value: a histogram if it has `bounds`, otherwise a counter that sums the values.
 
-    `label`: if set, the counter does not sum the values but counts the records for each value. The label with this name
-    contains the value. `system`: the name of the service whose calls are measured. In `name`, {} stands for the
-    service's prefix (see `System`).
+    `label`: the name of a label, or empty. With a label, the counter does not sum the values: it counts the records
+    for each value, and the label contains the value. `system`: the name of the service whose calls are measured, or
+    empty. In `name`, {} stands for the service's prefix (see `System`).
     """
 
     name: str
@@ -27,11 +27,12 @@ class Metric(NamedTuple):
 
 
 class Named(NamedTuple):
-    """The names of one value in the log and in the span, and its metric. If a name is empty, the value is left out.
+    """The names of one value in the log and in the span, and the value's metric.
 
-    `path`: the dotted path from the record to the value, if the value is not the field itself. `decimals`: the number
-    of decimals in the log. `usual`: the type of a value that most records have and that needs no escape sequence in
-    JSON, otherwise None (see `compiled_line`). In `span`, {} stands for the prefix of the service that was called.
+    If `log` or `span` is empty, the value is missing there. `path`: the dotted path from the record to the value, if
+    the value is not the field itself. `decimals`: the number of decimals in the log. `usual`: the value's type if most
+    records have the value and JSON needs no escape sequence for it, otherwise None (see `compiled_line`). In `span`, {}
+    stands for the prefix of the service that was called.
     """
 
     log: str = ""
@@ -43,7 +44,10 @@ class Named(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A declared value. `attribute`: the record's field. `value` returns None if the record does not have the value."""
+    """A value that a record's class declares. `attribute`: the name of the field that contains the value.
+
+    `value`: takes a record, and returns the record's value, or None if the record does not have the value.
+    """
 
     attribute: str
     path: str
@@ -76,21 +80,21 @@ def log_fields(record: object) -> dict[str, Any]:
 
 
 def span_attributes(record: object, prefix: str = "") -> dict[str, Any]:
-    """Returns the attributes of a record's span. Leaves out None, 0 and empty lists."""
+    """Returns the attributes of a record's span. Leaves out values that are None, 0, False or empty."""
     named = [one for one in declared(record.__class__) if one.named.span]  # type: ignore[arg-type]  # every class is hashable
     return {one.named.span.format(prefix): value for one in named if (value := one.value(record))}
 
 
-# For each type, the %-format of a value in the line, and the expression to format. In the format, {} stands for the
-# number of decimals. In the expression, {} stands for the value.
+# For each type: the %-format of a value in the log line, and the Python expression that the format receives. In the
+# format, {} stands for the number of decimals. In the expression, {} stands for the value.
 _JSON = {str: ('"%s"', "{}"), float: ("%.{}f", "{}"), bool: ("%s", '"true" if {} else "false"')}
 
 
 def compiled_line(record: type, message: str) -> Callable[[Any, str], str | None]:
     """Returns a function that formats a log line faster than orjson, because the function builds no dict.
 
-    The function takes a record and the time. The function returns None if the record lacks a `usual` value, or if it
-    has a value that is not `usual`.
+    The function takes a record and the time. The function returns None if the record lacks a value that is `usual` (see
+    `Named`), or has a value that is not `usual`.
     """
     logged = [one for one in declared(record) if one.named.log]
     conditions = {f"record.{one.attribute} is {'not ' if one.named.usual else ''}None" for one in logged}

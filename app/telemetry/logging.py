@@ -1,4 +1,4 @@
-"""Configures loguru to write JSON lines or text, and logs webhooks, messages and blocks of the event loop.
+"""Configures loguru to write JSON lines or text. Logs webhooks, messages, and code that blocks the event loop.
 
 loguru also writes what libraries log with the standard library's logging.
 """
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 # Messages with these outcomes need a person's attention, so their lines have the level WARNING.
 WARNED = ("dead_letter", "lost")
-# At the levels DEBUG and INFO, most of these libraries log each request, and some log its headers and its body.
+# These libraries log only warnings and errors. At lower levels, most of them log each request, and some log its headers
+# and body.
 CHATTY = ("aiobotocore", "aiohttp", "asyncio", "boto3", "botocore", "urllib3")
 _TEXT = "<dim>{time:HH:mm:ss.SSS}</dim> <level>{level: <7}</level> {message}"
 
@@ -62,7 +63,7 @@ def log_message(record: MessageRecord) -> None:
 
 
 def log_blocked(location: "Location", stack: "Stack", seconds: float) -> None:
-    """Logs a warning about the line of code at `location`, which blocks the event loop, with a shortened stack."""
+    """Logs that the line of code at `location` has blocked the event loop for `seconds` so far, with a short stack."""
     from asgi_doctor.stacks import short  # imported only if APP_BLOCK_WARN is set
 
     logger.bind(place=str(location), held_ms=round(seconds * 1000), stack=short(stack)).warning(
@@ -89,7 +90,7 @@ def _write_json(message: "Message") -> None:
 
 
 class _ToLoguru(logging.Handler):
-    """Forwards log records of the standard library's logging, which uvicorn and other libraries use, to loguru.
+    """Forwards to loguru the records of the standard library's logging, which uvicorn and other libraries use.
 
     Below the level ERROR, logs an exception without its traceback. For example, botocore logs a warning with a
     traceback if it cannot renew credentials.

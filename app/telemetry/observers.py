@@ -1,6 +1,6 @@
 """Creates the observers, which receive a record of each finished webhook or message, and of each finished call.
 
-The observers make metrics and traces of the records. If an observer is switched off, its modules are not imported,
+The observers make metrics and traces from the records. If an observer is switched off, its modules are not imported,
 because they would cost memory and start-up time.
 """
 
@@ -35,7 +35,7 @@ class Observers(Generic[Record]):
     watchdog: "Watchdog | None" = None
 
     def __post_init__(self) -> None:
-        """Adds the counter of the blocks that the watchdog sees to the metrics."""
+        """Adds to the metrics a counter of how often the watchdog saw a blocked event loop."""
         if self.metrics is not None and (watchdog := self.watchdog) is not None:
             from app.telemetry.metrics.instruments import counter  # imported only if metrics are exported
 
@@ -43,11 +43,17 @@ class Observers(Generic[Record]):
             self.metrics.add([counter("event_loop.blocked", "{time}", text, lambda: watchdog.blocked)])
 
     def begin_trace(self, traceparent: bytes | None) -> Trace | None:
-        """Returns the trace of a request: the header's trace, a new trace if the request is sampled, or None."""
+        """Returns the trace in the header `traceparent` of a request.
+
+        If the header is missing or invalid, returns a new trace if the request is sampled, otherwise None.
+        """
         return self.tracing.begin(traceparent) if self.tracing else Trace.parsed(traceparent)
 
     def continue_trace(self, traceparent: str | None) -> Trace | None:
-        """Does the same as `begin_trace` for a message. `traceparent`: the attribute, or None if it is missing."""
+        """Returns the trace of a message, as `begin_trace` does for a request.
+
+        `traceparent`: the message's attribute of this name, or None if it is missing.
+        """
         # An invalid value, for example with a lone surrogate, must not raise an error.
         return self.begin_trace(None if traceparent is None else traceparent.encode(errors="replace"))
 
@@ -59,7 +65,7 @@ class Observers(Generic[Record]):
             yield
 
     def of_records(self, *more: Callable[[Record], None]) -> Callable[[Record], None]:
-        """Returns a function that passes the record of a webhook or message to all observers and to `more`."""
+        """Returns a function that passes a record of a webhook or message to all observers and to `more`."""
         observers: list[Callable[[Record], None]] = []
         if self.metrics is not None:
             observers.append(self.metrics.records.observe)
@@ -120,7 +126,7 @@ def make_worker_observers(settings: ProcessSettings, queue: str) -> Observers[Me
 
 @contextmanager
 def _valid_variables() -> Iterator[None]:
-    """Raises ConfigurationError if OpenTelemetry's SDK rejects an OTEL_ variable, during its import or later."""
+    """Raises ConfigurationError if OpenTelemetry's SDK, in the `with` block, rejects an OTEL_ variable."""
     try:
         yield
     except (ValueError, RuntimeError) as error:  # RuntimeError if a variable names a component that is not installed
@@ -137,7 +143,7 @@ def _watchdog(settings: ProcessSettings) -> "Watchdog | None":
 
 @contextmanager
 def exported(observers: Observers[Record], settings: ProcessSettings) -> Iterator[int | None]:
-    """Exports metrics and traces until the `with` block ends. Yields the port of /metrics, or None without /metrics.
+    """Exports metrics and traces until the `with` block ends. Yields the port of /metrics, or None if it is not served.
 
     Raises ConfigurationError if the port is taken or an environment variable is wrong.
     """

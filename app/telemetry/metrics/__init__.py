@@ -2,8 +2,8 @@
 
 instruments.py      counters, histograms and gauges
 declared.py         the metrics that a record's fields declare
-webhook_metrics.py         the metrics of webhooks
-message_metrics.py         the metrics of messages that a worker processes
+webhook_metrics.py  the metrics of webhooks
+message_metrics.py  the metrics of messages that a worker processes
 call_metrics.py     the metrics of calls to SQS, DynamoDB and Chargebee
 process_usage.py    the metrics of CPU time, memory, open files and CPU throttling
 process_metrics.py  the metrics of the event loop, and the list of all metrics of a process

@@ -7,8 +7,8 @@ from app.telemetry.metrics.declared import DeclaredMetrics
 from app.telemetry.metrics.instruments import Counter, Histogram, Instrument
 from app.telemetry.record import CALL_SECONDS, CHARGEBEE, SQS, CallRecord, System
 
-# The label of a call that Chargebee has rejected, for example because the invoice is closed. All rejections have this
-# label, because they do not mean that Chargebee has failed. The message's dead letter contains the code.
+# The label's value for a call that Chargebee has rejected, for example because the invoice is closed. All rejections
+# have this value, because they do not mean that Chargebee has failed. The message's dead letter contains the code.
 REJECTED = "rejected"
 _FAILURES = {
     SQS.name: "Failed calls to {}, and messages that SQS rejected in successful calls, by error code.",
@@ -31,7 +31,7 @@ class CallMetrics:
 
 
 class SystemMetrics:
-    """The metrics of calls to one service. One thread at a time calls `observe`."""
+    """The metrics of calls to one service. Only one thread at a time may call `observe`."""
 
     def __init__(self, system: System) -> None:
         self._system, prefix = system, system.prefix

@@ -8,7 +8,10 @@ from app.telemetry.metrics.instruments import Counter, Histogram, Instrument
 
 
 class DeclaredMetrics:
-    """The metrics of a record's class. `system`, `prefix`: names of the service that is called, or empty."""
+    """The metrics that the class `record` declares for the called service `system`, or for no service if it is empty.
+
+    `prefix`: replaces {} in the names of the metrics.
+    """
 
     def __init__(self, record: type, system: str = "", prefix: str = "") -> None:
         self.instruments: list[Instrument] = []
@@ -19,7 +22,7 @@ class DeclaredMetrics:
                 self._observers.append((field.value, self._make(metric, metric.name.format(prefix))))
 
     def expect(self, values: Iterable[str]) -> None:
-        """Makes the counters that have a label show 0 for each of `values` until it occurs."""
+        """Makes the counters that have a label show 0 for each of `values` until the value occurs."""
         for counter in self._by_label:
             counter.values.update({(value,): 0 for value in values if (value,) not in counter.values})
 

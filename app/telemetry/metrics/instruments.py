@@ -46,8 +46,8 @@ Point = tuple[Labels, float | Buckets]
 class Counter:
     """A counter with a value for each combination of labels. Only one thread at a time may change `values`.
 
-    The values of the combinations in `known` begin at 0. A counter that begins at 1 would hide its first increment from
-    Prometheus' `rate`.
+    The values of the combinations in `known` begin at 0. If a counter first appeared with the value 1,
+    Prometheus' `rate` would miss this first increment.
     """
 
     def __init__(self, name: str, unit: str, text: str, labels: tuple[str, ...] = (), known: Iterable[Labels] = ()):

@@ -63,7 +63,7 @@ def pushed(instruments: Sequence[Instrument], resource: Resource, version: str) 
 def _translated(instruments: Sequence[Instrument], since: int) -> list[export.Metric]:
     """Translates the metrics of this package into the data types of OpenTelemetry's SDK.
 
-    `since`: the start time of each metric, in unix ns.
+    `since`: the start time of each metric, in nanoseconds since the epoch.
     """
     collected = [(instrument.description, list(instrument.points())) for instrument in instruments]
     return [

@@ -30,7 +30,7 @@ class ScrapeServer(ThreadingMixIn, WSGIServer):
         self._deadlines: dict[Any, float] = {}  # the deadline of each open connection
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
-        """Returns True if the server should serve the connection. After False, the server closes the connection."""
+        """Returns True if the server should serve the connection. Otherwise, the server closes the connection."""
         return len(self._deadlines) < SCRAPES
 
     def process_request(self, request: Any, client_address: Any) -> None:

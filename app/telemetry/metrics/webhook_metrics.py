@@ -9,7 +9,7 @@ from app.telemetry.metrics.instruments import Counter, Histogram, Instrument
 from app.telemetry.record import LAG_SECONDS, WebhookRecord
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0)
-# The version of https://apidocs.chargebee.com/docs/api that app.events supports.
+# The version of Chargebee's API (https://apidocs.chargebee.com/docs/api) that app.events supports.
 API_VERSION = "v2"
 _EVENT_TYPE, _API_VERSION, _TRUNCATED = ("event_type",), ("api_version",), ("truncated_line_items",)
 
@@ -17,7 +17,7 @@ _EVENT_TYPE, _API_VERSION, _TRUNCATED = ("event_type",), ("api_version",), ("tru
 class WebhookMetrics:
     """Counts webhooks in the event loop's thread. Labels contain no payload values, to limit the number of series.
 
-    `wanted`: APP_EVENT_TYPES.
+    `wanted`: the event types in APP_EVENT_TYPES.
     """
 
     def __init__(self, method: str, route: str, wanted: frozenset[str]) -> None:
