@@ -1,4 +1,4 @@
-"""Defines the records of webhooks, messages and calls to other services, from which logs, metrics and traces are built.
+"""Defines records of webhooks, messages and calls to other services. Logs, metrics and traces are built from them.
 
 `app.web` writes the records of webhooks, and `app.worker` the records of messages. `app.sqs`, `app.worker` and
 `app.billing` write the records of calls.
@@ -21,8 +21,8 @@ UNANSWERED = "unanswered"
 CANCELLED = "Cancelled"
 _WEBHOOKS = Metric("invoice_webhook.webhooks", "{webhook}", "Webhooks by outcome.", label="outcome")
 _REDELIVERIES = Metric("invoice_webhook.redeliveries", "{webhook}", "Webhooks that Chargebee sent again.")
-# The bounds of histograms, in seconds. Chargebee redelivers a webhook for 3 days 7 hours, so the highest bound is four
-# days.
+# The bounds of histograms, in seconds. The highest bound of LAG_SECONDS is four days, because Chargebee redelivers a
+# webhook for 3 days 7 hours.
 LAG_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0, 21_600.0, 86_400.0, 345_600.0)
 CALL_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _DURATION = Named("duration_ms", path="duration_ms", decimals=2, usual=float)
@@ -36,11 +36,11 @@ _TRACE_ID, _SPAN_ID = Named("trace_id", path="trace.trace_hex"), Named("span_id"
 class WebhookRecord:
     """The record of one webhook. The service fills in the fields while it handles the webhook.
 
-    `began`, `answered`: seconds of `time.perf_counter`. `outcome`: `queued`, `processed` (v01), `ignored`,
-    `unanswered`, or the slug of a refusal (see `app.web.problems`). `status`: the HTTP status of a refusal. `cause`:
-    why SQS did not acknowledge the message, or why the billing work failed (v01). `delivery`: `not sent`, or
-    `may have been enqueued` if SQS may have the message, but did not acknowledge it. The log line has the fields in
-    this order.
+    `began`, `answered`: seconds of `time.perf_counter`. `outcome`: `queued`, `processed` (release v01), `ignored`,
+    `unanswered`, or the name of the error that rejected the webhook (`slug` in `app.web.problems`). `status`: the HTTP
+    status if the webhook was rejected, otherwise None. `cause`: why SQS did not acknowledge the message, or why the
+    billing work failed (release v01). `delivery`: `not sent`, or `may have been enqueued` if SQS may have the message,
+    but did not acknowledge it. The fields have the same order in the class and in the log line.
     """
 
     began: float
@@ -61,7 +61,7 @@ class WebhookRecord:
 
     @property
     def duration_ms(self) -> float:
-        """Returns the milliseconds from the head's arrival to the response. The webhook must have ended."""
+        """Returns the milliseconds from the arrival of the headers to the response. The webhook must have ended."""
         assert self.answered is not None
         return (self.answered - self.began) * 1000
 
@@ -86,7 +86,7 @@ class System(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """Returns the first part of the names of this project's own metrics and attributes, without a final dot."""
+        """Returns the prefix, without a final dot, for metrics and attributes that OpenTelemetry does not define."""
         return f"invoice_webhook.{self.name.lower()}"
 
 
@@ -128,16 +128,20 @@ _THROTTLED = Metric("{}.throttled", "{call}", "Tries that Chargebee has answered
 class CallRecord:
     """The record of one call to SQS, DynamoDB or Chargebee, including its retries. It contains no payload values.
 
-    `operation`: the name of the action in the service's API. `messages`: the number of messages in a call to SQS.
-    `size`: bytes that count towards SQS's limits; None in a worker. `waited`: seconds that each message waited for this
-    call in group commit, or that each try of a call to Chargebee waited for its slot in the rate limit. `began`,
-    `ended`: seconds of `time.perf_counter`; the wait before the first try is not included. `code`: the service's error
-    code, or the name of the client's exception; None after success. `refused`: the error codes of messages that SQS
-    rejected although the call succeeded, or the code with which Chargebee has rejected the call (then `code` is None).
-    `in_flight`: the number of group commit's calls in flight when this call began, including this call. `last`: 1 if
-    group commit could begin no further call at that time, otherwise 0. `throttled`: the number of tries that Chargebee
-    has answered with 429. `traceparents`: the attribute `traceparent` of each message in the call, or of the message
-    for which the call is made. `sent`: True if SQS may have the messages.
+    `operation`: the name of the action in the service's API.
+    `messages`: the number of messages in a call to SQS.
+    `size`: the bytes in the call that count towards SQS's limits; None in a worker.
+    `waited`: seconds that each message waited in group commit for this call; for Chargebee, seconds that each try of
+    the call waited for its slot in the rate limit.
+    `began`, `ended`: seconds of `time.perf_counter`. The wait before the first try is not included.
+    `code`: the service's error code, or the name of the client's exception; None after success.
+    `refused`: the error codes of messages that SQS rejected although the call succeeded; for Chargebee, the error code
+    of a rejected call (then `code` is None).
+    `in_flight`: the number of group commit's calls in flight when this call began, including this call.
+    `last`: 1 if group commit could begin no further call at that time, otherwise 0.
+    `throttled`: the number of tries that Chargebee has answered with 429.
+    `traceparents`: the attribute `traceparent` of each message in the call, or of the message that needs the call.
+    `sent`: True if SQS may have the messages.
     """
 
     operation: str

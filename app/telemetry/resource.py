@@ -15,8 +15,8 @@ from app.settings.text import shown
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
 
-# The accepted values. Whatever the propagators are, the service itself reads and passes on only the header
-# `traceparent`.
+# The accepted values of each variable. The service itself reads and passes on only the header `traceparent`,
+# whatever OTEL_PROPAGATORS contains.
 _ALLOWED = {
     "OTEL_PROPAGATORS": ("tracecontext", "baggage", "none"),
     "OTEL_PYTHON_METER_PROVIDER": ("sdk_meter_provider", "default_meter_provider"),
@@ -65,7 +65,7 @@ def _set_for(signal: str, option: str) -> str | None:
 
 
 def service_resource() -> "Resource":
-    """Returns the attributes in OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, with defaults for missing values."""
+    """Returns a resource with OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, and defaults for missing attributes."""
     from opentelemetry.sdk.resources import Resource  # imported only if metrics or traces go to a collector
 
     found = Resource.create()

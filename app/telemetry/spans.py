@@ -22,7 +22,7 @@ PROCESS = "process"
 
 
 class Tracing(ABC, Generic[Record]):
-    """Exports the spans of sampled webhooks, messages and their calls. `begin` decides whether to sample a request."""
+    """Exports the spans of sampled webhooks and messages, and of their calls. `begin` decides what to sample."""
 
     def __init__(self, resource: Resource, version: str) -> None:
         self.begin = Sampling.from_environment().begin
@@ -34,9 +34,10 @@ class Tracing(ABC, Generic[Record]):
         """Exports the span of a webhook or a message if the webhook or the message is sampled."""
 
     def observe_call(self, record: CallRecord) -> None:
-        """Exports the span of a call if a webhook in the call, or the message that needs the call, is sampled.
+        """Exports the span of a call if the webhook or message that needs the call is sampled.
 
-        The span is a child of the first sampled span. A call to SQS has links to the spans of all sampled webhooks.
+        A call to SQS may send the messages of several webhooks. Its span is then a child of the first sampled webhook's
+        span, and has links to the spans of all sampled webhooks.
         """
         traces = [trace for header in record.traceparents if (trace := Trace.parsed(header.encode())) is not None]
         sampled = [trace for trace in traces if trace.sampled]
@@ -90,8 +91,8 @@ class WebhookTracing(Tracing[WebhookRecord]):
 class MessageTracing(Tracing[MessageRecord]):
     """Exports the spans of messages that a worker has processed.
 
-    If the message has the attribute `traceparent`, each span is a child of the span in this attribute: the span of the
-    webhook, or of the webhook's sender.
+    If a message has the attribute `traceparent`, its span is a child of the span that this attribute names: the span of
+    the webhook, or of the webhook's sender.
     """
 
     def __init__(self, resource: Resource, version: str, queue: str) -> None:

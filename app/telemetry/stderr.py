@@ -1,4 +1,4 @@
-"""Replaces standard error by a stream that never makes a writer wait, because a separate thread does the writing.
+"""Replaces standard error with a stream that never makes a writer wait, because a separate thread does the writing.
 
 A write to a pipe waits while the pipe is full. Without this stream, a log reader that stalls would stop the event loop,
 and with it all webhooks, probes and signals. While the reader stalls, the stream stores at most MOST_BYTES, and then
@@ -36,7 +36,7 @@ def replace_stderr() -> "LogStream":
 
 
 class LogStream(io.RawIOBase):
-    """Stores what is written, until a thread has written it to the file descriptor `file`. Any thread may write.
+    """Stores written data until a separate thread has written it to the file descriptor `file`. Any thread may write.
 
     `dropped`: the number of lines that were dropped.
     """
@@ -46,7 +46,7 @@ class LogStream(io.RawIOBase):
         self.dropped = 0
         self._unreported = 0
         self._file = file
-        self._torn = False  # True if the last line in the file lacks its end
+        self._torn = False  # True if the last line in the file lacks its line break
         # The lock is reentrant, because a finalizer may log while its thread has the lock.
         self._changed = threading.Condition(threading.RLock())
         self._stored: list[bytes] = []
@@ -67,7 +67,7 @@ class LogStream(io.RawIOBase):
         """Stores `data`, or drops it if the stream would store more than MOST_BYTES. Returns the length of `data`."""
         text = bytes(data)
         size = len(text)
-        # The thread itself logs only how many lines were dropped. This line is stored in any case.
+        # This stream's own thread logs only how many lines were dropped. Such a line is always stored.
         own = threading.get_ident() == self._thread.ident
         with self._changed:
             if own or self._size + size <= MOST_BYTES:

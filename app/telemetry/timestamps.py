@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 class Timestamps:
     """Formats the current time in ISO 8601, with milliseconds. `zone`: None for the local time zone.
 
-    Any thread may call `now`, because the handler of v07 runs in threads.
+    Any thread may call `now`, because the handler of release v07 runs in threads.
     Formatting a date is slow, so the date and the time are formatted once per second, and the milliseconds each time.
     """
 
@@ -22,5 +22,5 @@ class Timestamps:
             second = int(now)
             whole = datetime.fromtimestamp(second, self._zone).astimezone(self._zone).isoformat()
             text, offset = whole[:19], whole[19:]
-            self._formatted = second, text, offset  # one assignment, so no other thread sees a part of it
+            self._formatted = second, text, offset  # one assignment, so that no other thread sees a partial change
         return "%s.%03d%s" % (text, (now - second) * 1000, offset)  # noqa: UP031  # takes half of an f-string's time
