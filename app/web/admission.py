@@ -55,7 +55,7 @@ class Admission:
         self._estimate.begin(permit, monotonic())
 
     def leave(self, permit: "Permit", size: int) -> None:
-        """Ends a webhook: it has been answered, or its client has disconnected. Releases its body's `size` bytes."""
+        """Counts the webhook of `permit` as ended, and releases the `size` bytes that were reserved for its body."""
         self._estimate.end(permit, monotonic())
         self.in_flight -= 1
         self.buffered_bytes -= size
@@ -80,7 +80,8 @@ class Permit:
     def receive(self, size: int, *, more: bool) -> None:
         """Counts a part of the body with `size` bytes. `more`: further parts of the body will arrive.
 
-        The wait for the answer begins when the whole body has arrived. Raises BodyTooLarge or Overloaded.
+        The wait for the answer begins when the whole body has arrived. Raises BodyTooLarge if the body is too long, and
+        Overloaded if too few bytes are free.
         """
         self._size += size
         if self._size > self._limits.max_body_bytes:

@@ -23,7 +23,7 @@ class Processed(BaseModel):
 
 
 def plain(status: Literal["queued", "ignored"], event_id: str) -> bytes:
-    """Returns the body of an Answer, for a handler that FastAPI does not call.
+    """Returns an Answer as JSON, for a handler that FastAPI does not call.
 
     Event ids contain only letters, digits, `_` and `-`, so JSON needs no escape sequences.
     """
@@ -31,7 +31,7 @@ def plain(status: Literal["queued", "ignored"], event_id: str) -> bytes:
 
 
 class Plain(NamedTuple):
-    """A response with status 200, in the form of a Starlette Response."""
+    """A response with status 200. Its fields have the names of the attributes of a Starlette Response."""
 
     status_code: int
     raw_headers: list[tuple[bytes, bytes]]

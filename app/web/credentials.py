@@ -14,7 +14,7 @@ LEAST_CHARACTERS = 8
 
 
 def weak_passwords(settings: WebSettings) -> list[str]:
-    """Returns the names of the environment variables whose passwords can be guessed."""
+    """Returns the names of the environment variables that contain a password of fewer than LEAST_CHARACTERS."""
     weak = [prefix for prefix, _, password in settings.credentials if password and len(password) < LEAST_CHARACTERS]
     return [f"{prefix}_PASSWORD" for prefix in weak]
 
@@ -39,8 +39,8 @@ class Accepted:
     def accepts(self, header: bytes) -> bool:
         """Returns True if the Authorization header contains an accepted pair.
 
-        Most clients send the header in the usual form, which needs no decoding. All pairs are compared, so that the
-        response time does not show which pair matches.
+        First compares the header with the usual forms of the pairs, because this needs no decoding. Compares all pairs,
+        so that the response time does not show which pair matches.
         """
         accepted = False
         for usual in self._headers:

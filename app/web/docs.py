@@ -47,7 +47,7 @@ _MEDIA_TYPES = {"swagger-ui-bundle.js": "text/javascript", "swagger-ui.css": "te
 
 
 def assets() -> dict[str, Path]:
-    """Returns the path of each of Swagger UI's files by name. Raises ConfigurationError if they are not installed."""
+    """Returns the paths of Swagger UI's files by file name. Raises ConfigurationError if they are not installed."""
     spec = find_spec("fastapi_offline")
     if spec is None or spec.origin is None:
         raise ConfigurationError(

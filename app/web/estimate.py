@@ -1,8 +1,8 @@
 """Estimates how long a new webhook would wait for its answer."""
 
 # The observation time is this share of `max_wait`. The estimate counts answers for the observation time before it
-# computes a rate, because a shorter time would contain too few answers. After SQS has paused, the rate counts as
-# unknown for this share of the length of the pause.
+# computes a rate, because a shorter time would contain too few answers. After a pause of SQS, the rate counts as
+# unknown for the same share of the pause's length.
 OBSERVED_SHARE = 0.2
 # The capacity is the highest rate of answers in a window. A lower rate may only mean that fewer webhooks arrived.
 # _WINDOW: the length of a window, as a share of the observation time. _KEPT: the factor that lowers the capacity after
@@ -12,7 +12,7 @@ _WINDOW, _KEPT = 0.1, 0.9
 # between the answers of a busy service are shorter.
 _PAUSE = 0.8
 # If an answer follows the previous answer within this share of the observation time, the estimate counts the answer,
-# but does not compute a rate. Group commit receives up to ten answers at once, and the rate cannot change so fast.
+# but does not compute a rate: group commit answers up to ten webhooks at once, and the rate cannot change so fast.
 _STEP = 0.001
 
 
@@ -60,12 +60,12 @@ class Estimate:
         """Returns the expected wait: the number of waiting webhooks, divided by the rate of answers.
 
         The rate is measured since the oldest waiting webhook arrived, or since the last pause ended if that was later.
-        If no webhook was answered since then, the result is the time for which the oldest webhook has waited. After
-        answers, this time would be too low: if webhooks arrive twice as fast as the service answers them, a new webhook
-        will wait twice as long. The result is 0 until the oldest webhook has waited for the observation time, because a
-        burst begins without answers to measure.
+        If no webhook was answered since then, the result is the time for which the oldest webhook has waited. In all
+        other cases, this time would be too low: if webhooks arrive twice as fast as the service answers them, a new
+        webhook will wait twice as long as the oldest one. The result is 0 until the oldest webhook has waited for the
+        observation time, because a burst begins without answers to measure.
 
-        While SQS pauses, and shortly after, the rate is unknown, and the capacity before the pause replaces the rate.
+        While SQS pauses, and shortly after, the rate is unknown. The capacity before the pause then replaces it.
         """
         oldest = next(iter(self._waiting.values()), None)
         if oldest is None or now - oldest[0] < self._observation:
@@ -80,11 +80,11 @@ class Estimate:
         return wait
 
     def _note_pause(self, oldest: float, now: float) -> None:
-        """Restarts the measurement of the rate if this answer ends a pause. `oldest`: when the longest wait began.
+        """Restarts the measurement of the rate if an answer at `now` ends a pause. `oldest`: start of the longest wait.
 
         A pause is a gap of at least the observation time between two answers. After a pause, the estimate assumes that
-        SQS is as fast as before the pause. A gap counts as a pause only if, when it began, every webhook had waited
-        less than the observation time. Otherwise, each gap between the answers of a slow queue would be a pause.
+        SQS is as fast as before the pause. A gap counts as a pause only if every webhook had waited less than the
+        observation time when the gap began. Without this rule, each gap of a slow queue would be a pause.
         """
         gap = now - max(oldest, self._last_answer)
         if self._prompt and gap >= self._observation:

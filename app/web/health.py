@@ -14,7 +14,7 @@ router = APIRouter(tags=["probes"])
 
 # Each probe has two routes. The route for GET and HEAD serves all requests, and uvicorn omits the body for HEAD. The
 # route for GET serves no requests and exists for the OpenAPI document only: a documented route with two methods would
-# give both methods the same operation id.
+# give GET and HEAD the same operation id.
 PROBE = ["GET", "HEAD"]
 
 

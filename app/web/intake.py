@@ -42,7 +42,7 @@ Status = Literal["queued", "processed", "ignored"]
 
 
 class Intake:
-    """The steps that need objects of the process, such as `admission`.
+    """The steps that need objects of the process, such as `admission`. The other steps are plain functions.
 
     `log` and `observers` receive the record of each webhook.
     """
@@ -93,7 +93,7 @@ class Intake:
         return self._accepted.accepts(fields.get(b"authorization", b""))
 
     def end(self, record: WebhookRecord) -> None:
-        """Passes the record of a webhook that has ended to the log and the observers."""
+        """Ends the record of a webhook, and passes the record to the log and the observers."""
         record.answered = record.answered or perf_counter()
         self._observe(record)
 
@@ -113,7 +113,7 @@ class Intake:
 def event(record: WebhookRecord, body: bytes, wanted: frozenset[str], parse: ParseEvent) -> WebhookEvent | None:
     """Returns the event that `parse` finds in `body`, or None if the event's type is not in `wanted`.
 
-    Raises InvalidEvent.
+    Raises InvalidEvent if `body` is not a valid event.
     """
     found = record.event = parse(body, wanted)
     return found if found.event_type in wanted else None
@@ -129,7 +129,7 @@ def accept(record: WebhookRecord, status: Status) -> str:
 def refuse(error: WebhookRefused, record: WebhookRecord, *, complete: bool = False) -> ProblemResponse:
     """Returns the response to a webhook that the service rejects because of `error`. Writes the outcome to `record`.
 
-    `complete`: the whole body has arrived, so the connection need not stay open for the rest of it.
+    `complete`: the whole body has arrived, so the connection need not stay open for more of it.
     """
     refusal = REFUSALS[type(error)]
     record.outcome, record.status, record.answered = refusal.slug, refusal.status, perf_counter()
@@ -143,7 +143,8 @@ def refuse(error: WebhookRefused, record: WebhookRecord, *, complete: bool = Fal
 def _declared_length(fields: Fields, max_bytes: int) -> int:
     """Returns the Content-Length in bytes, or 0 if the request has none.
 
-    Raises UnsupportedEncoding for a Content-Encoding other than identity, and BodyTooLarge above `max_bytes`.
+    Raises UnsupportedEncoding for a Content-Encoding other than identity, and BodyTooLarge if the length is
+    above `max_bytes`.
     """
     encoding = fields.get(b"content-encoding")
     if encoding and encoding.strip().lower() != b"identity":

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 def create_app(settings: WebSettings | None = None, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
     """Returns the application with the release of `settings`. It opens no connection before its lifespan starts.
 
-    `observers` receive a record of each webhook and of each call to SQS. If `settings` is None, this function calls
-    `prepare`, as `python -m app web` does. So `uvicorn --factory app.web.main:create_app` can also serve a release.
-    Raises ConfigurationError if APP_DOCS=1 and Swagger UI is not installed, or if uvicorn cannot serve the release.
+    `observers` receive a record of each webhook and of each call to SQS. Raises ConfigurationError if APP_DOCS=1 and
+    Swagger UI is not installed. For `uvicorn --factory app.web.main:create_app`, `settings` is None: this function then
+    calls `prepare`, and also raises ConfigurationError if uvicorn cannot serve the release.
     """
     exporting: AbstractContextManager[object] = nullcontext()
     if settings is None:

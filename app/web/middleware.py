@@ -1,4 +1,4 @@
-"""Handles what all webhooks share: overload, authentication, admission, the bounds of the body, and the record."""
+"""Does what every webhook needs: rejection under overload, authentication, admission, limits on the body, a record."""
 
 import asyncio
 
@@ -19,8 +19,8 @@ PATH = "/webhooks/chargebee"
 class WebhookMiddleware:
     """Passes a webhook to `app` if `intake` admits the webhook, and otherwise sends the error response.
 
-    Passes all other requests to `app`. After `app` has got a webhook, `app` itself translates errors into responses,
-    even the errors that `Body.receive` raises.
+    Passes every request that is not a webhook to `app`. After `app` has received a webhook, `app` itself translates
+    errors into responses, even the errors that `Body.receive` raises.
     """
 
     def __init__(self, app: ASGIApp, intake: Intake) -> None:

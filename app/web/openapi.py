@@ -51,7 +51,7 @@ _REFUSED = {
 }
 
 
-# Texts that describe a release's handler, its response 200 and its response 503, by the status of its answers.
+# Descriptions of a release's handler, of its response 200 and of its response 503. The keys are `Release.accepted`.
 _TEXTS = {
     "queued": (
         "Answers 200 only after SQS has acknowledged the message.",

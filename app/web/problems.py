@@ -56,8 +56,8 @@ class ProblemResponse(JSONResponse):
     """A response with a problem document of RFC 9457.
 
     `linger`: closes the connection when the whole body of the request has arrived, at the latest after LINGER_SECONDS.
-    `unread`: the application has not read the body. The response then also lingers if the server closes the connection
-    because of the request's head.
+    `unread`: the application has not read the body, so the response also lingers if the request's head makes the server
+    close the connection.
     """
 
     media_type = "application/problem+json"
@@ -92,7 +92,7 @@ class ProblemResponse(JSONResponse):
 
 
 def _closes(scope: Scope) -> bool:
-    """Returns True if the server closes the connection after the response because of the request's head."""
+    """Returns True if the request's head makes the server close the connection after the response."""
     if scope["http_version"] == "1.0":
         return True
     names = (b"connection", b"proxy-connection")  # llhttp treats both alike
@@ -101,7 +101,7 @@ def _closes(scope: Scope) -> bool:
 
 
 def problem(error: WebhookRefused, *, complete: bool = False) -> ProblemResponse:
-    """Returns the response to a webhook that `error` rejects. `complete`: the whole body has arrived."""
+    """Returns the response to a webhook that is rejected with `error`. `complete`: the whole body has arrived."""
     refusal = REFUSALS[type(error)]
     linger = error.unread if isinstance(error, BodyTooLarge) else refusal.linger
     extra: dict[str, Any] = {"errors": error.errors} if isinstance(error, InvalidEvent) else {}
@@ -111,7 +111,7 @@ def problem(error: WebhookRefused, *, complete: bool = False) -> ProblemResponse
 async def _http_error(request: Request, error: HTTPException) -> ProblemResponse:
     """Returns the response to a request that the router rejects with 404 or 405."""
     path = request.url.path[:LONGEST_PATH]
-    # Starlette writes Allow from a set, whose order changes with each start.
+    # Starlette builds the Allow header from a set, whose order differs between two starts of the process.
     headers = {name: ", ".join(sorted(value.split(", "))) for name, value in (error.headers or {}).items()}
     return ProblemResponse(error.status_code, f"{request.method} {path}: {error.detail}", headers, unread=True)
 
@@ -125,7 +125,7 @@ async def _unexpected(request: Request, error: Exception) -> ProblemResponse:
     return unexpected()
 
 
-# Our handlers, which FastAPI calls on errors outside webhooks.
+# Exception handlers, which FastAPI calls for errors outside of webhooks.
 HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {
     HTTPException: _http_error,
     Exception: _unexpected,

@@ -25,8 +25,8 @@ from app.web.webhooks import Webhooks
 
 # Number of file descriptors for everything except connections (from clients and to SQS), for example for the log.
 _RESERVED_FILES = 100
-# With a lower maximum, the service does not start, because the server would close senders' connections to answer
-# probes.
+# With a lower maximum, the service does not start, because the server would have to close senders' connections in order
+# to accept those of probes.
 _LEAST_CONNECTIONS = 32
 
 
@@ -63,7 +63,7 @@ def bind(settings: WebSettings) -> socket.socket:
 
 
 def max_connections(settings: WebSettings) -> int | None:
-    """Raises the process's limit of open files. Then returns the maximum number of connections, or None for no limit.
+    """Increases the process's limit of open files. Returns the maximum number of connections, or None for no limit.
 
     The maximum is APP_MAX_CONNECTIONS, or less if the process may open fewer files. Raises ConfigurationError if the
     process may open too few files even for _LEAST_CONNECTIONS.
@@ -100,7 +100,7 @@ def routed(app: FastAPI, webhooks: Webhooks | None, state: Mapping[str, Any] | N
 
 
 def uvicorn_config(app: FastAPI, settings: WebSettings) -> uvicorn.Config:
-    """Returns uvicorn's configuration. Its options do not depend on the environment."""
+    """Returns uvicorn's configuration. Environment variables of uvicorn have no effect on it."""
     return uvicorn.Config(
         app,
         ws="none",

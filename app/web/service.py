@@ -29,7 +29,7 @@ class Service:
     @classmethod
     def of(cls, app: FastAPI) -> "Service":
         """Returns the service of `app`. If `create_app` did not make `app`, reads the settings from the environment."""
-        if not hasattr(app.state, "invoice_webhook"):  # a reader's own application may well have a `state.service`
+        if not hasattr(app.state, "invoice_webhook"):  # not `service`, because other applications may use that name
             settings = load_settings()
             app.state.invoice_webhook = cls(settings, Admission(settings))
         service: Service = app.state.invoice_webhook

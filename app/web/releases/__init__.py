@@ -1,4 +1,4 @@
-"""The history of the service's optimisation. Each module is a release: the webhook's handler after one change.
+"""The history of the service's optimisation. Each module is a release: the webhook's handler after one more change.
 
 APP_RELEASE selects the release when the process starts. The `lifespan` of a release opens clients, for example of SQS,
 and may yield state that the handler reads from `request.state`. Its `router` has the handler, `receive`, as a route of
@@ -14,5 +14,5 @@ from app.settings import Release
 
 
 def load(release: Release) -> ModuleType:
-    """Imports the module of `release` and no other release, so that the process loads no library without need."""
+    """Imports the module of `release` and no other release, so that the process loads only the libraries it needs."""
     return import_module(f"{__name__}.{release.value}")

@@ -3,9 +3,9 @@
 Problem: a webhook reports a pending invoice, which must be closed after the customer's usage is added.
 Change: an async handler does the whole billing work with blocking clients of DynamoDB and Chargebee.
 Cost: each call to DynamoDB or Chargebee blocks the event loop. Chargebee waits for the whole work, and times out. The
-handler marks usage as billed only after it has closed the invoice. If the process crashes before, or if a person closes
-the invoice in between, the invoice may have charges for unmarked usage. A later delivery of the webhook, or another
-invoice of the period, charges such usage again. The log names the usage when Chargebee repeats the webhook.
+handler marks usage as billed only after it has closed the invoice. If the process crashes before it marks the usage, or
+if a person closes the invoice first, the invoice may have charges for unmarked usage. A later delivery of the webhook,
+or another invoice of the period, charges this usage again. When Chargebee repeats the webhook, the log names the usage.
 """
 
 from collections.abc import AsyncIterator

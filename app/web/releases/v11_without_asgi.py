@@ -2,7 +2,7 @@
 
 Problem: the largest part of a webhook's CPU time goes into ASGI: its scope, task, coroutines and messages.
 Change: the server's protocol calls `receive` when the body is complete; group commit's callback writes the response.
-Cost: a second path for webhooks has to keep the contract; FastAPI's dependencies and middleware do not apply to it.
+Cost: a second path for webhooks has to keep the HTTP contract, without FastAPI's dependencies and middleware.
 """
 
 from collections.abc import AsyncIterator
