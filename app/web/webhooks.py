@@ -22,7 +22,7 @@ _SCOPE = {"method": "POST", "path": PATH}  # as in an ASGI scope
 
 
 class Webhooks:
-    """Handles each webhook. `receive`: the release's function. `open`: the webhooks in flight."""
+    """Handles each webhook. `receive`: the release's handler. `open`: the webhooks in flight."""
 
     def __init__(self, intake: Intake, receive: "Callable[[DirectWebhook], None]") -> None:
         self.intake, self.receive = intake, receive
@@ -46,8 +46,8 @@ class DirectWebhook:
     """One webhook, from its head to its response. Releases import it as `Webhook`; to the server, it is an `Exchange`.
 
     When the body is complete, the release's handler calls `ignored`, or passes `settled` to `GroupCommit.submit`.
-    `settled` answers 200 if `refused` is None, because SQS has acknowledged the message; otherwise it answers the
-    error. `state`: the value that the release's lifespan has yielded.
+    `GroupCommit` calls `settled` with None if SQS has acknowledged the message, and otherwise with an error. `settled`
+    then sends the response. `state`: the value that the release's lifespan has yielded.
     """
 
     __slots__ = ("_counted", "_permit", "_request", "_webhooks", "body", "record")
@@ -55,8 +55,8 @@ class DirectWebhook:
     def __init__(self, webhooks: Webhooks, request: Request) -> None:
         self._webhooks, self._request = webhooks, request
         self._permit: Permit | None = None
-        self._counted = 0  # bytes of the body
-        self.body = b""  # empty until it is complete
+        self._counted = 0  # bytes of the body that `_permit` has counted
+        self.body = b""  # empty until the whole body has arrived
         self.record = webhooks.intake.begin(request.fields)
         webhooks.open[self] = None
 
@@ -91,7 +91,7 @@ class DirectWebhook:
             self._webhooks.receive(self)
 
     def read_event(self, parse: ParseEvent) -> WebhookEvent | None:
-        """Returns the event that `parse` finds in the body, or None if its type is ignored. Raises InvalidEvent."""
+        """Returns the body's event, or None if its type is ignored. Raises InvalidEvent if `parse` rejects the body."""
         return steps.event(self.record, self.body, self._webhooks.intake.limits.event_types, parse)
 
     def ignored(self) -> None:
@@ -121,7 +121,7 @@ class DirectWebhook:
         elif lost is Lost.STOPPED and (response := self._webhooks.intake.stopped(self.record)) is not None:
             self._end(response)
         elif not self._request.complete:
-            self._end(None)  # otherwise, the message is on its way to SQS
+            self._end(None)  # if the body is complete, SQS's answer will end the webhook
 
     def _guard(self, step: Callable[[], None], scope: Mapping[str, str] = _SCOPE) -> None:
         """Calls `step`. If `step` raises an exception, sends the error response.
