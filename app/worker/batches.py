@@ -1,7 +1,7 @@
 """Sends deletes and changes of visibility timeouts in batches of at most ten, and retries failed entries.
 
 If a delete does not reach SQS, SQS delivers the message again. If the event is done, the worker then deletes the
-message without repeating the work. If the worker has sent a dead letter, the worker may send a second dead letter.
+message without repeating the work. If the worker has sent a dead letter, a second dead letter may follow.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ LONGEST_PAUSE_SECONDS = 5.0
 class Batches(Generic[Entry]):
     """Collects entries, and sends them in batches with `call`, which returns None or a FailedEntry for each entry.
 
-    `on_end` receives each entry that has succeeded or finally failed, with its result. Other failed entries are sent
-    again with a later batch. Before each batch, `Batches` drops the entries for which `is_wanted` returns False.
+    `on_end` receives each entry that has succeeded or finally failed, with the result of `call` for it. `Batches` sends
+    the other failed entries again. Before each batch, it drops the entries for which `is_wanted` returns False.
     """
 
     def __init__(

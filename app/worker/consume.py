@@ -17,8 +17,8 @@ from app.worker.received_message import ReceivedMessage
 
 # Seconds that a cancelled task may take to end its lease on the event.
 CANCEL_SECONDS = 3.0
-# Maximum number of handled messages whose delete SQS has not confirmed yet. `concurrency` and `prefetch` do not count
-# them.
+# Maximum number of handled messages whose delete SQS has not confirmed yet. These messages count neither towards
+# `concurrency` nor towards `prefetch`.
 MAX_DELETING = 2 * MAX_ENTRIES
 
 
@@ -63,7 +63,7 @@ class Consumer:
         self._in_flight.release_waiting()
 
     async def finish(self, seconds: float) -> None:
-        """Waits at most `seconds` for the tasks to end, then cancels the other tasks, which release their messages."""
+        """Waits at most `seconds` for the tasks to end. Then cancels the others, which release their messages."""
         if self._working:
             await asyncio.wait(self._working, timeout=seconds)
         for task in self._working:

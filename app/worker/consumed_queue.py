@@ -1,4 +1,4 @@
-"""The worker's calls to SQS with aioboto3. Each call has a deadline, and the observers receive a record per call."""
+"""Makes the worker's calls to SQS with aioboto3. Each call has a deadline, and the observers receive its record."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -24,14 +24,17 @@ CONNECTIONS = 64
 
 
 class FailedEntry(NamedTuple):
-    """A failed entry of a batch. `final`: SQS says that the sender made an error, so a retry would fail again."""
+    """A failed entry of a batch. `final`: True if the sender made an error, so that a retry would fail again."""
 
     code: str
     final: bool
 
 
 class ConsumedQueue:
-    """A queue of SQS. Calls look up the queue's URL until SQS has returned it. Each method may raise any exception."""
+    """A queue of SQS. Each method may raise any exception.
+
+    Each call first asks SQS for the queue's URL, until SQS has returned the URL once.
+    """
 
     def __init__(self, client: "SQSClient", address: QueueAddress, call_timeout: float, observe: ObserveCall) -> None:
         self.name, self.fifo = address.name, address.fifo
@@ -56,13 +59,13 @@ class ConsumedQueue:
         return [ReceivedMessage.of(message) for message in answer.get("Messages", [])]
 
     async def delete(self, receipt_handles: Sequence[str]) -> list[FailedEntry | None]:
-        """Deletes at most ten messages and returns, for each, None or a FailedEntry."""
+        """Deletes at most ten messages. Returns, in order, None for each success and a FailedEntry for each failure."""
         return await self._batch("DeleteMessageBatch", [{"ReceiptHandle": handle} for handle in receipt_handles])
 
     async def change_visibility(self, changes: Sequence[tuple[str, int]]) -> list[FailedEntry | None]:
-        """Sets the visibility timeouts of at most ten messages and returns, for each, None or a FailedEntry.
+        """Sets the visibility timeouts of at most ten messages. Returns the same as `delete`.
 
-        `changes`: the receipt handle of each message, and for how many seconds from now SQS hides the message.
+        `changes`: the receipt handle of each message, and the seconds from now for which SQS hides the message.
         """
         entries = [{"ReceiptHandle": handle, "VisibilityTimeout": seconds} for handle, seconds in changes]
         return await self._batch("ChangeMessageVisibilityBatch", entries)
@@ -73,7 +76,7 @@ class ConsumedQueue:
         require_acknowledgement(answer, parameters["MessageBody"], fifo=self.fifo)
 
     async def attributes(self, *names: str) -> dict[str, str]:
-        """Returns the queue's attributes with these names."""
+        """Returns the attributes `names` of the queue."""
         answer = await self._call("GetQueueAttributes", AttributeNames=list(names))
         return dict(answer.get("Attributes", {}))
 
@@ -92,7 +95,7 @@ class ConsumedQueue:
         return dict(answer["Results"][0])
 
     async def _batch(self, operation: str, entries: Sequence[Mapping[str, Any]]) -> list[FailedEntry | None]:
-        """Makes one call for all `entries` and returns, for each, None or a FailedEntry.
+        """Makes one call for all `entries`. Returns, in order, None for a success and a FailedEntry for a failure.
 
         An entry has succeeded if the answer lists the entry under Successful and does not list it under Failed.
         """

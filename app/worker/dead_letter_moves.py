@@ -1,8 +1,8 @@
 """Moves dead letters back to the queue, by a task of SQS (StartMessageMoveTask) or one by one.
 
-SQS's task cannot be limited to a number of messages. The task does not remove the attributes with the reason, but the
-worker ignores these attributes. If the task fails, for example because a message is too long for the queue,
-`move_one_by_one` moves the remaining messages.
+SQS's task cannot be limited to a number of messages. The task does not remove the attributes that contain the reason
+for the dead letter, but the worker ignores these attributes. If the task fails, for example because a message is too
+long for the queue, `move_one_by_one` moves the remaining messages.
 """
 
 from collections import Counter
@@ -40,8 +40,8 @@ async def count_by_reason(dead: ConsumedQueue, limit: int | None) -> DeadLetterC
 async def redrive(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None, progress: Progress) -> Redriven:
     """Moves at most `limit` messages, or all messages if `limit` is None.
 
-    Raises CommandFailed and the client's errors. If an error ends `move_one_by_one` early, the result contains the
-    error.
+    Raises CommandFailed if a person has cancelled SQS's task, and the client's errors if a call fails. But if an error
+    ends `move_one_by_one` early, the result contains the error.
     """
     by_task = 0
     if limit is None and (source := await move_task.start(queue, dead)):

@@ -11,7 +11,7 @@ from app.worker.received_message import ReceivedMessage
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html
 MAX_ATTRIBUTES = 10
 REASON, DETAIL, RECEIVE_COUNT, EVENT_ID = "reason", "detail", "receive_count", "event_id"
-# one_by_one.py removes these attributes from the message. SQS's own task keeps them.
+# When one_by_one.py moves a dead letter back to the queue, it removes these attributes. SQS's own task keeps them.
 REASON_ATTRIBUTES = (REASON, DETAIL, RECEIVE_COUNT)
 # Maximum characters of an attribute's value, so that the attributes fit into 4 KiB. SQS accepts 1 MiB for the body and
 # the attributes together, and the service accepts bodies of at most 1 MiB - 4 KiB.

@@ -21,8 +21,8 @@ from app.worker.retry import pause
 
 ATTEMPTS = 5
 LONGEST_PAUSE_SECONDS = 10.0
-# The comparison ends if SQS refuses this many events in a row, and the events are not the cause: SQS would refuse the
-# other events as well.
+# The comparison ends if SQS refuses this many events in a row and the events themselves are not the cause, because SQS
+# would then refuse the remaining events as well.
 OUTAGE = 3
 KnownOf = Callable[[Iterable[str]], Awaitable[tuple[set[str], Mapping[str, str]]]]
 """Returns the ids of the given events that are done, and the error codes of the events with a dead letter, by id."""
@@ -36,8 +36,8 @@ class Summary:
     """The result of a comparison. `seen`: the number of events at Chargebee.
 
     `missing`: the ids of the events that were enqueued (in a dry run: that would be enqueued). `judged`: the error code
-    of each event that has a dead letter. `failed`: why an event could not be enqueued, by the event's id, or by a
-    description if the id is not valid. `error`: what ended the comparison early, or None.
+    of each event that has a dead letter, by the event's id. `failed`: why an event could not be enqueued, by the
+    event's id, or by a description if the id is not valid. `error`: what ended the comparison early, or None.
     """
 
     seen: int = 0
@@ -60,7 +60,7 @@ def filters(wanted: frozenset[str], since: int, until: int) -> dict[str, str]:
 
 
 class Comparison:
-    """Enqueues missing events unless `send` is None, and counts all events in `summary`."""
+    """Enqueues missing events, or only counts them if `send` is None. `summary` is the result so far."""
 
     def __init__(self, send: Send | None, wanted: frozenset[str], *, fifo: bool) -> None:
         self.summary = Summary()
@@ -87,7 +87,7 @@ class Comparison:
         return self.summary
 
     def _named(self, page: Page) -> dict[str, Mapping[str, Any]]:
-        """Returns the events by id. An event without a valid id is counted as failed."""
+        """Returns the events of `page` by id. Counts an event without a valid id as failed."""
         named = {}
         for event in page:
             self.summary.seen += 1
@@ -99,7 +99,7 @@ class Comparison:
         return named
 
     async def _enqueue(self, event_id: str, content: Mapping[str, Any]) -> None:
-        """Enqueues a missing event. Raises QueueUnavailable if SQS refuses one event after the other (OUTAGE)."""
+        """Enqueues a missing event. Raises QueueUnavailable if SQS refuses OUTAGE events in a row."""
         try:
             message = self._message(content)
             if self._send is not None:
@@ -115,7 +115,7 @@ class Comparison:
                 raise
 
     def _message(self, content: Mapping[str, Any]) -> Message:
-        """Returns the message that the webhook would have enqueued. Raises InvalidEvent."""
+        """Returns the message that the service would enqueue. Raises InvalidEvent if the service would enqueue none."""
         body = orjson.dumps(content)
         event = parse_event(body, self._wanted)
         if isinstance(event, UnwantedEvent):
@@ -124,7 +124,7 @@ class Comparison:
 
 
 async def _try(send: Send, message: Message) -> None:
-    """Sends `message` in at most ATTEMPTS attempts, or in one attempt if the message itself is the cause of failure."""
+    """Sends `message` in at most ATTEMPTS attempts. Does not retry if the message itself causes the failure."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return await send(message)

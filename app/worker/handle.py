@@ -44,8 +44,8 @@ class MessageHandler:
     async def handle(self, message: InFlightMessage, record: MessageRecord) -> None:
         """Processes `message`, then deletes, retries or dead-letters it.
 
-        After an unexpected exception, logs the traceback and retries the message, because a new version may repair the
-        bug.
+        After an unexpected exception, logs the traceback and retries the message, because a new version of the worker
+        may fix the bug.
         """
         try:
             # The bytes of a lone surrogate are not valid UTF-8, so the parser rejects a message that contains one.

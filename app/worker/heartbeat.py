@@ -34,9 +34,9 @@ class Heartbeat:
         """Extends the visibility timeout of every message.
 
         A message is lost if SQS refuses the extension, or if SQS has hidden the message for almost the maximum of 12
-        hours. A message that waits for a task is also lost if its visibility timeout has ended. A message in work stays
-        after its timeout, because the work may end before another worker receives the message. If another worker
-        receives it earlier, the claim on the event prevents duplicate work.
+        hours. A message that waits for a task is also lost if its visibility timeout has ended. A message that a task
+        processes is not lost when its timeout ends, because the task may finish before another worker receives the
+        message. If another worker receives the message first, the claim on the event prevents duplicate work.
 
         Returns False if an extension has failed and should be repeated.
         """

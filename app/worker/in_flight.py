@@ -44,9 +44,9 @@ class InFlight:
         return list(self._messages.values())
 
     def add(self, received: ReceivedMessage) -> InFlightMessage:
-        """Adds a message. If it is in flight already, stores the newest receive.
+        """Adds a received message, and returns it. SQS may deliver a message twice, even to the same worker.
 
-        SQS may deliver a message twice, even to the same worker.
+        If the message is in flight already, updates it with the data of the newest receive.
         """
         known = self._messages.get(received.message_id)
         if known is not None:
@@ -57,7 +57,7 @@ class InFlight:
         return message
 
     def next(self) -> InFlightMessage | None:
-        """Removes the next message to process from the waiting messages, and returns it. Returns None if none is ready.
+        """Returns the next message to process, which then no longer waits. Returns None if no message is ready.
 
         A message whose visibility timeout has ended is lost. The heartbeat would notice this only after a call to SQS.
         """
@@ -69,7 +69,7 @@ class InFlight:
         message.become(MessageState.WORKING, task)
 
     def delete(self, message: InFlightMessage) -> None:
-        """Deletes `message`, which is done, with the next batch. Until then, the heartbeat keeps the message hidden."""
+        """Deletes `message`, which is done, in the next batch. Until then, the heartbeat keeps the message hidden."""
         self._order.complete(message)
         if message.state is not MessageState.LOST:
             message.become(MessageState.DELETING)

@@ -22,7 +22,8 @@ class MessageState(Enum):
 class InFlightMessage:
     """A message from its receive until it is deleted, released or lost. Times are in seconds of the event loop's clock.
 
-    `hidden_until`: the end of the visibility timeout that SQS has confirmed. `task`: set if a task has begun.
+    `hidden_until`: the end of the visibility timeout that SQS has confirmed. `task`: the task that processes the
+    message, or None before it begins.
     """
 
     def __init__(self, received: ReceivedMessage, visibility: float) -> None:
@@ -31,7 +32,7 @@ class InFlightMessage:
         self.task: asyncio.Task[None] | None = None
 
     def receive(self, received: ReceivedMessage, visibility: float) -> None:
-        """Stores the newest receive of the message, because the receipt handles of earlier receives may be invalid."""
+        """Stores the data of the newest receive, because the receipt handles of earlier receives may be invalid."""
         self.received = received
         self.received_at = asyncio.get_running_loop().time()
         self.hidden_until = self.received_at + visibility
@@ -48,5 +49,5 @@ class InFlightMessage:
         return asyncio.get_running_loop().time() < self.hidden_until
 
     def extend(self, began: float, seconds: float) -> None:
-        """Stores that SQS hides the message for `seconds`, counted from `began`, the start of the call."""
+        """Stores that SQS hides the message for `seconds` after `began`, the start of the call to SQS."""
         self.hidden_until = began + seconds

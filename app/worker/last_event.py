@@ -1,4 +1,4 @@
-"""Writes to the table when the workers last received an event, so that a worker can report a gap when it starts.
+"""Stores in the table the time at which the workers last received an event, so that a starting worker reports gaps.
 
 Chargebee gives up a webhook after 3 days 7 hours. If no event has arrived for longer, events may have been lost.
 """
@@ -26,11 +26,11 @@ LONGEST_PAUSE_SECONDS = 20.0
 
 @asynccontextmanager
 async def noting(table: Table, process: Process) -> AsyncIterator[Process]:
-    """Yields a function that calls `process`, and before each call writes to the table that an event has arrived.
+    """Yields a function that first stores the event's time of arrival in the table, and then calls `process`.
 
-    The function writes to the table at most once a minute. After the start, a task reads from the table when the last
-    event arrived, and logs a warning if that was more than REDELIVERED_SECONDS ago. Failures of the table do not stop
-    the processing.
+    The function writes to the table at most once a minute. At the start, a task reads the time of the last event from
+    the table, and logs a warning if it is more than REDELIVERED_SECONDS ago. Failures of the table do not stop the
+    processing.
     """
     last_event = _LastEvent(table)
 
@@ -56,7 +56,7 @@ class _LastEvent:
         self._is_checked = False  # before the check, this process must not replace the time in the table
 
     async def check(self) -> None:
-        """Reads the item, as soon as the table answers, and logs a warning after a gap."""
+        """Reads the item as soon as the table answers. Logs a warning if there was a gap."""
         failures = 0
         while not self._is_checked:
             try:
@@ -71,7 +71,7 @@ class _LastEvent:
         await self.note()
 
     async def note(self) -> None:
-        """Writes the item if its time is more than a minute old. Ignores failures."""
+        """Writes `arrived` to the item, but at most once a minute, and only after `check`. Ignores failures."""
         if not self._is_checked or self.arrived - self._noted < EVERY_SECONDS:
             return
         self._noted = self.arrived
@@ -81,10 +81,10 @@ class _LastEvent:
 
 
 def gap_since(last: int, now: int) -> str | None:
-    """Returns the value of `reconcile --since` after a gap from `last` to `now` (unix seconds), or None.
+    """Returns the value of `reconcile --since` that covers the gap from `last` to `now` (unix seconds).
 
-    An event that Chargebee has sent for the first time before the gap may have been redelivered within the gap. So the
-    value also covers REDELIVERED_SECONDS before the gap.
+    Returns None if the gap is too short to lose events. Chargebee may redeliver in the gap an event that it first sent
+    before the gap. So the value also covers REDELIVERED_SECONDS before the gap.
     """
     if now - last <= REDELIVERED_SECONDS:
         return None
