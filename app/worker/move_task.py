@@ -9,12 +9,13 @@ from app.errors import CommandFailed
 from app.worker.consumed_queue import ConsumedQueue
 
 TASK_SECONDS = 2.0  # seconds between two requests for the status of SQS's task
-MAX_MOVED_PER_SECOND = 500  # messages; the highest rate that StartMessageMoveTask accepts
+MAX_MOVED_PER_SECOND = 500  # the highest rate that StartMessageMoveTask accepts
 
 # The error codes for StartMessageMoveTask from emulators that do not have this action.
 NO_TASK = ("UnsupportedOperation", "InvalidAction", "UnknownOperation", "ResourceNotFoundException", "404", "501")
-# SQS also rejects a source that is not the dead-letter queue of any queue. The code, InvalidParameterValue, also means
-# that a task runs already, so only the message shows the reason. LocalStack recorded both messages from AWS:
+# SQS also rejects a source that is not the dead-letter queue of any queue. The code is InvalidParameterValue, but SQS
+# uses this code as well if a task is already running. So only the error's message shows the reason. LocalStack recorded
+# the messages of both errors from AWS:
 # https://github.com/localstack/localstack/blob/11c332e/tests/aws/services/sqs/test_sqs_move_task.snapshot.json
 NO_DEAD_LETTER_QUEUE = "Source queue must be configured as a Dead Letter Queue"
 Progress = Callable[[int, int], None]
@@ -37,9 +38,9 @@ async def start(queue: ConsumedQueue, dead: ConsumedQueue) -> str | None:
 
 
 async def follow(dead: ConsumedQueue, source: str, progress: Progress) -> tuple[int, str | None]:
-    """Waits until SQS's task ends. Returns the number of moved messages, and why the task has failed, or None.
+    """Waits until SQS's task ends. Returns the number of moved messages, and the reason for a failure.
 
-    Raises CommandFailed if a person has cancelled the task.
+    The reason is None if the task has succeeded. Raises CommandFailed if a person has cancelled the task.
     """
     while True:
         task = await dead.last_move(source)

@@ -23,8 +23,8 @@ VISIBILITY_SECONDS = 120
 # messages:
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-short-and-long-polling.html
 WAIT_SECONDS = 2
-# The redrive ends after this many failures in a row that the messages have not caused: the other messages would fail as
-# well.
+# The redrive ends after this many failures in a row if the messages themselves are not the cause, because the remaining
+# messages would fail as well.
 OUTAGE = 3
 
 
@@ -32,7 +32,8 @@ OUTAGE = 3
 class Redriven:
     """The result of a redrive. `moved`: the number of moved messages.
 
-    `failed`: the cause for each message that was not moved. `error`: what ended the redrive early, or None.
+    `failed`: why a message was not moved or its dead letter not deleted, by event and message id. `error`: what ended
+    the redrive early, or None.
     """
 
     moved: int = 0
@@ -65,7 +66,7 @@ class _Move:
         self.result = Redriven()
         self._queue, self._dead = queue, dead
         self._hidden: list[str] = []  # the receipt handles of the dead letters that could not be sent
-        self._in_a_row = 0  # how many failures in a row the dead letters have not caused
+        self._in_a_row = 0  # the number of failures in a row that the dead letters did not cause
         self._code = ""  # the error code of the last failure
 
     async def move(self, messages: Sequence[ReceivedMessage]) -> None:
@@ -86,13 +87,13 @@ class _Move:
             raise QueueUnavailable("SQS refuses one dead letter after the other", self._code)
 
     async def show_again(self) -> None:
-        """Makes the dead letters that could not be sent visible at once. Ignores failures."""
+        """Makes visible at once the dead letters whose messages could not be sent. Ignores failures."""
         with suppress(Exception):
             for start in range(0, len(self._hidden), MAX_ENTRIES):
                 await self._dead.change_visibility([(one, 0) for one in self._hidden[start : start + MAX_ENTRIES]])
 
     async def _send(self, messages: Sequence[ReceivedMessage]) -> list[str | None]:
-        """Sends the original messages, in order if the queue is FIFO. Returns, for each, None or the error's code."""
+        """Sends the messages, in order if the queue is FIFO. Returns an error code, or None, for each message."""
         if self._queue.fifo:
             return [await self._send_one(message) for message in messages]
         return await asyncio.gather(*map(self._send_one, messages))
@@ -105,7 +106,7 @@ class _Move:
         return None
 
     async def _delete(self, messages: Sequence[ReceivedMessage]) -> list[str | None]:
-        """Deletes at most ten dead letters and returns, for each, None or the error's code."""
+        """Deletes at most ten dead letters. Returns an error code, or None, for each message."""
         try:
             failures = await self._dead.delete([message.receipt_handle for message in messages]) if messages else []
         except Exception as error:

@@ -1,8 +1,9 @@
-"""Decides which waiting messages may be processed: on a FIFO queue, one of each group, in the order of receipt.
+"""Decides which waiting messages may be processed: on a FIFO queue, one of each group at a time.
 
-One answer of SQS may contain several messages of a group. SQS delivers no other message of this group until each of
-these messages is deleted or visible again. So the worker may release the later messages while the first message is in
-flight: SQS delivers the later messages again only after the first message is deleted or visible.
+The messages of a group are processed in the order of receipt. One answer of SQS may contain several messages of a
+group. SQS delivers no other message of this group until each of these messages is deleted or visible again. So the
+worker may release the later messages while the first message is in flight: SQS delivers the later messages again only
+after the first message is deleted or visible.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html
 """
 
@@ -12,7 +13,7 @@ from app.worker.in_flight_message import InFlightMessage
 
 
 class MessageOrder:
-    """The waiting messages.
+    """The messages that wait for a task.
 
     A message in `_ready` may be processed. A message in `_behind` waits for an earlier message of its group.
     """
@@ -36,7 +37,7 @@ class MessageOrder:
         self._ready.append(message)
 
     def take(self) -> InFlightMessage | None:
-        """Removes and returns the next message to process, or None."""
+        """Removes and returns the next message to process. Returns None if no message is ready."""
         return self._ready.popleft() if self._ready else None
 
     def complete(self, message: InFlightMessage) -> None:

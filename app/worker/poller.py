@@ -17,7 +17,7 @@ class Poller:
     """Makes one poll at a time, and passes the messages to the consumer. `received`: the number of messages so far."""
 
     def __init__(self, queue: ConsumedQueue, visibility: int, consumer: Consumer, changed: asyncio.Event) -> None:
-        """`changed` is set when the consumer may have room."""
+        """InFlight and Consumer set `changed` when there may be room for messages."""
         self._queue, self._visibility, self._consumer = queue, visibility, consumer
         self._loop = asyncio.get_running_loop()
         self._changed = changed

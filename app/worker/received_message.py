@@ -47,7 +47,8 @@ class ReceivedMessage(NamedTuple):
     def waited(self, now: float) -> float | None:
         """Returns how many seconds the message has waited, or None if the start of the wait is unknown.
 
-        The wait starts at the webhook's arrival (`received_at`). If this is missing or invalid, it starts at `sent_at`.
+        The wait starts at the webhook's arrival, which is the message attribute `received_at`. If this attribute is
+        missing or invalid, the wait starts at `sent_at`.
         `now`: seconds since the epoch.
         """
         since = self.sent_at

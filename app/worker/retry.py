@@ -1,4 +1,4 @@
-"""Computes how long a failed message stays hidden, and how long the worker waits before it calls SQS again.
+"""Computes how long a failed message stays hidden, and how long the worker waits before it repeats a failed call.
 
 The delays have full jitter: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
 """
@@ -44,5 +44,5 @@ def longest_visibility(age: float) -> int:
 
 
 def pause(failures: int, longest: float) -> float:
-    """Returns the seconds to wait, at most `longest`, before the next call to SQS after `failures` failed calls."""
+    """Returns a random time to wait, at most `longest` seconds, before the next call after `failures` failed calls."""
     return uniform(0.0, min(longest, 0.25 * 2.0 ** min(failures, 10)))

@@ -26,11 +26,13 @@ LAST_SECONDS, LAST_PART = 5.0, 1 / 3
 
 
 class WorkerLimits(NamedTuple):
-    """A worker's limits. At most `concurrency` messages are in work, and `prefetch` wait. Times are in seconds.
+    """A worker's limits. Times are in seconds.
 
+    `concurrency`: the maximum number of messages that tasks process at the same time. `prefetch`: the maximum number of
+    messages that wait for a task.
     `visibility`: how long SQS hides a message after a receive or an extension. `first_retry`: the longest delay of a
-    message's first retry. `idle`: the worker counts as not alive if `Poller.idle` exceeds this. `grace`: the longest
-    time that `run` may take after `stop` is called (`run` says when it may take longer).
+    message's first retry. `idle`: the worker counts as not alive if `Poller.idle` exceeds this value. `grace`: how long
+    `Worker.run` may take after `Worker.stop` is called (see `Worker.run` for an exception).
     """
 
     concurrency: int
@@ -65,9 +67,9 @@ class Worker:
         self.poller = Poller(self._queue, limits.visibility, self.consumer, self.in_flight.changed)
 
     def stop(self, *, patient: bool = True) -> None:
-        """Ends polling, and makes `run` return. If `patient` is False, cancels the current poll.
+        """Ends polling, and makes `run` return. If `patient` is False, does not wait for the current poll.
 
-        The messages of a cancelled poll stay hidden until their visibility timeouts end.
+        The poll is then cancelled, and its messages stay hidden until their visibility timeouts end.
         """
         self._patient = patient
         self._stopping.set()

@@ -62,7 +62,10 @@ def _response(status: HTTPStatus, content: dict[str, str], method: str) -> bytes
 
 @asynccontextmanager
 async def served(probes: Probes, host: str, port: int) -> AsyncIterator[tuple[str, int]]:
-    """Serves the probes until the `with` block ends; yields the bound host and port. Raises ConfigurationError."""
+    """Serves the probes until the `with` block ends, and yields the bound host and port.
+
+    Raises ConfigurationError if the server cannot listen there.
+    """
     try:
         server = await asyncio.start_server(probes.serve, host, port, limit=HEAD_BYTES)
     except (OSError, UnicodeError) as error:

@@ -26,9 +26,10 @@ from app.worker.work import PREFETCH, Worker, WorkerLimits
 from app.worker.worker_probes import Probes, served
 
 OpenProcess = Callable[[], AbstractAsyncContextManager[Process]]
-# Number of file descriptors for everything except the connections of the events in process, for example for SQS.
+# Number of file descriptors for everything except the work on events, for example for the connections to SQS.
 _RESERVED_FILES = 100
-# The work of an event and the renewal of its lease may call the table at the same time, and the work calls Chargebee.
+# The connections for an event: two to the table, for the work and for the renewal of the event's lease, and one to
+# Chargebee.
 _FILES_PER_EVENT = 3
 OpenQueues = AbstractAsyncContextManager[tuple[ConsumedQueue, ConsumedQueue]]
 
@@ -42,10 +43,10 @@ def run(
     retry: float = BASE_SECONDS,
     clock: Clock = SYSTEM,
 ) -> None:
-    """Runs the worker until a signal ends it. The caller configures logging before. Raises ConfigurationError.
+    """Runs the worker until a signal ends it. The caller must configure logging first.
 
-    `prefetch`: how many messages may wait while all tasks are busy; `retry`: the longest delay, in seconds, of a
-    message's first retry; `clock`: the time and the randomness.
+    Raises ConfigurationError if a setting is wrong. `prefetch`: how many messages may wait while all tasks are busy;
+    `retry`: the longest delay, in seconds, of a message's first retry; `clock`: the source of time and randomness.
     """
     CLOCK.set(clock)
     _require_open_files(settings.worker_concurrency)
@@ -54,7 +55,7 @@ def run(
 
 
 def _require_open_files(concurrency: int) -> None:
-    """Raises the process's limit of open files. Raises ConfigurationError if the limit remains too low."""
+    """Increases the process's limit of open files. Raises ConfigurationError if the limit remains too low."""
     files, needed = open_files.raise_limit(), _RESERVED_FILES + _FILES_PER_EVENT * concurrency
     if files is not None and files < needed:
         raise ConfigurationError(
@@ -63,7 +64,7 @@ def _require_open_files(concurrency: int) -> None:
 
 
 def open_queues_of(settings: WorkerSettings, observe: ObserveCall) -> OpenQueues:
-    """Returns a context manager that opens the two queues of `settings`. Raises ConfigurationError."""
+    """Returns a context manager that opens both queues of `settings`. Raises ConfigurationError if a URL is missing."""
     source = QueueAddress.at(settings.require_queue_url())
     dead_letters = QueueAddress.at(settings.require_dead_letter_queue_url())
     return open_queues(source, dead_letters, settings.sqs_timeout, observe)
@@ -81,7 +82,7 @@ async def _run(
         prefetch=prefetch,
         visibility=settings.worker_visibility,
         first_retry=retry,
-        # Longer than a poll with its retries (POLL_SECONDS + the time-out), and the pause after a failure (15 s).
+        # Longer than a poll with its retries (POLL_SECONDS + the time-out) plus the pause after a failure (15 s).
         idle=2 * (POLL_SECONDS + 2 * settings.sqs_timeout),
         grace=settings.graceful_timeout,
     )
