@@ -1,4 +1,4 @@
-"""Runs the command line of `app.cli` as `python -m app …`."""
+"""The entry point of `python -m app …`. Runs the command line that `app.cli` defines."""
 
 import signal
 import sys
@@ -12,8 +12,8 @@ def _end(number: int, _: object) -> None:
 
 if __name__ == "__main__":
     open_standard_files()
-    # In a container, the kernel drops a SIGTERM to the first process if this process has no handler for it. `web` and
-    # `worker` set their handlers only after some seconds. Until then, `_end` handles SIGTERM.
+    # In a container, the kernel drops a SIGTERM to the first process if this process has no handler for SIGTERM. The
+    # commands `web` and `worker` set their handlers only after some seconds. Until then, `_end` handles SIGTERM.
     signal.signal(signal.SIGTERM, _end)
     with importing():
         from app.cli import main  # imported after the handler is set, because the import is slow

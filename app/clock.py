@@ -1,4 +1,4 @@
-"""Provides the time and the randomness of the worker and of its billing work. The simulation replaces both.
+"""Provides the time and random numbers to the worker and its billing work. tests/simulation replaces both.
 
 A task inherits the clock of the context that started the task. Read `CLOCK` at each use, and do not store its value:
 every simulated process has its own clock.
@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 
 class Clock(NamedTuple):
-    """`unix_ns`: the system clock in unix ns; `monotonic`: seconds of a clock that never jumps.
+    """The functions that read the clocks and return random values.
 
-    `uniform` returns a random number between its arguments; `token` returns random bytes in hexadecimal digits.
+    `unix_ns` returns the system time in unix ns. `monotonic` returns the time, in seconds, of a clock that never jumps.
+    `uniform` returns a random number between its two arguments. `token(n)` returns n random bytes in hexadecimal.
     """
 
     unix_ns: Callable[[], int]
@@ -29,7 +30,7 @@ CLOCK: ContextVar[Clock] = ContextVar("clock", default=SYSTEM)
 
 
 def now_ms() -> int:
-    """Returns the current time in unix ms, the unit of `lease_until` and `next_at` in the table's items."""
+    """Returns the time in unix ms, the unit of `lease_until`, `conflict_at` and `next_at` in the table's items."""
     return CLOCK.get().unix_ns() // 1_000_000
 
 
@@ -39,7 +40,7 @@ def now_seconds() -> int:
 
 
 def monotonic() -> float:
-    """Returns the seconds of the monotonic clock."""
+    """Returns the time of the monotonic clock, in seconds."""
     return CLOCK.get().monotonic()
 
 

@@ -11,18 +11,18 @@
     │   ├── InvalidEvent              not JSON, not an event, or with characters that SQS rejects
     │   └── TemporarilyUnavailable    the same webhook may be accepted later
     │       ├── Draining              this process is stopping
-    │       ├── Overloaded            too many webhooks or bytes in flight, or too long a wait
-    │       ├── QueueUnavailable      SQS unreachable, throttled, slow or refusing
-    │       └── BillingUnavailable    the billing work failed within the request (v01)
+    │       ├── Overloaded            too many webhooks or bytes in flight, or responses take too long
+    │       ├── QueueUnavailable      SQS is unreachable or slow, throttles, or refuses the message
+    │       └── BillingUnavailable    the billing work failed within the request (release v01)
     └── BillingFailed                 the billing work of an event is not done
         ├── Unprocessable             a retry cannot succeed
         └── Postponed                 a retry may succeed
             ├── ClaimedElsewhere      another worker works on the event, or on its invoice
-            ├── ChargebeeUnavailable  Chargebee unreachable, slow, failing, or at its rate limit
-            └── TableUnavailable      DynamoDB unreachable, throttled, slow or failing
+            ├── ChargebeeUnavailable  Chargebee is unreachable or slow, fails, or allows no call yet
+            └── TableUnavailable      DynamoDB is unreachable or slow, throttles, or fails
 
-The tree says what an error means. `app.web.problems` translates each refusal into an HTTP response. `app.worker`
-decides whether a failed message is retried or becomes a dead letter.
+The tree says what an error means. `app.web.problems` translates each WebhookRefused into an HTTP response.
+`app.worker` decides whether a failed message is retried or becomes a dead letter.
 """
 
 from collections.abc import Sequence
@@ -53,10 +53,10 @@ class CommandFailed(InvoiceWebhookError):
 
 
 class FieldError(TypedDict):
-    """A validation error in a body, without the wrong value.
+    """A validation error in a webhook's body, without the wrong value.
 
-    `loc`: the path to the value, or [] for the whole body; `msg`: the message; `type`: pydantic's type of the error, or
-    one of this project, such as `sqs_character`.
+    `loc`: the path to the value, or [] for the whole body; `msg`: the message; `type`: pydantic's error type, or an
+    error type of this project, such as `sqs_character`.
     """
 
     loc: list[str | int]
@@ -113,10 +113,10 @@ class Overloaded(TemporarilyUnavailable):
 
 
 class QueueUnavailable(TemporarilyUnavailable):
-    """SQS did not acknowledge the message. `cause`: SQS's code or the client's exception, for the log only.
+    """SQS did not acknowledge the message. `cause`: SQS's error code, or the class of the error, for the log only.
 
-    `sent`: False if SQS certainly does not have the message. Otherwise, the message may be in the queue: SQS may have
-    accepted the message although its answer was lost.
+    `sent`: False if SQS certainly does not have the message. If True, the message may be in the queue: SQS may have
+    accepted the message, and its answer was lost.
     """
 
     def __init__(self, detail: str, cause: str, *, sent: bool = True) -> None:
@@ -126,7 +126,7 @@ class QueueUnavailable(TemporarilyUnavailable):
 
 
 class BillingUnavailable(TemporarilyUnavailable):
-    """The billing work failed within the request. `cause`: the failure, for the log only."""
+    """The billing work failed within the request. `cause`: the code or the class of the error, for the log only."""
 
     def __init__(self, detail: str, cause: str) -> None:
         super().__init__(detail)
@@ -134,7 +134,7 @@ class BillingUnavailable(TemporarilyUnavailable):
 
 
 class BillingFailed(InvoiceWebhookError):
-    """The billing work of an event is not done. `code`: the cause, for logs, metrics and dead letters."""
+    """The billing work of an event is not done. `code`: the name of the cause in logs, metrics and dead letters."""
 
     def __init__(self, detail: str, code: str) -> None:
         super().__init__(detail)
@@ -149,7 +149,7 @@ class Unprocessable(BillingFailed):
 class Postponed(BillingFailed):
     """A retry may succeed. `retry_after`: the seconds to wait, or None if they are not known.
 
-    `retry_after` comes from Chargebee's Retry-After, the end of another worker's lease, or the rate limit.
+    `retry_after` comes from Chargebee's Retry-After header, the end of another worker's lease, or the rate limit.
     """
 
     def __init__(self, detail: str, code: str, retry_after: float | None = None) -> None:

@@ -1,8 +1,8 @@
-"""Defines Pydantic models of a Chargebee event. The models validate only the fields that the service needs.
+"""Defines Pydantic models of a Chargebee event, with the fields that Chargebee always sends or the service needs.
 
-Chargebee API v2 defines the fields and which of them are required: https://apidocs.chargebee.com/docs/api/events and
-https://apidocs.chargebee.com/docs/api/invoices. Chargebee extends enumerations without notice, so their values are
-plain strings. The models allow all other fields, and ignore them.
+The documentation of Chargebee's API v2 says which fields are required: https://apidocs.chargebee.com/docs/api/events
+and https://apidocs.chargebee.com/docs/api/invoices. Chargebee adds values to enumerations without notice, so the models
+accept any string for an enumeration. The models allow all other fields, and ignore them.
 """
 
 from collections.abc import Callable
@@ -45,9 +45,9 @@ def valid_id(value: object) -> str | None:
 class LineItem(_Open):
     """A line item of an invoice, with the fields that Chargebee always sends.
 
-    `subscription_id` and `customer_id` may have any value, because the service also accepts an event with invalid ids.
-    The billing work checks both with `valid_id`. In an account hierarchy, a line may have another customer than the
-    invoice.
+    `subscription_id` and `customer_id` may have any value, because the service accepts an event even if these two ids
+    are invalid. The billing work checks both ids with `valid_id`. In an account hierarchy, a line may have another
+    customer than the invoice.
     """
 
     date_from: UnixSeconds
@@ -103,7 +103,7 @@ class Content(_Open):
 
 
 class Envelope(_Open):
-    """The fields of every event. `webhooks` is absent on Chargebee's first call and present on retries."""
+    """The fields of every event. `webhooks` is absent when Chargebee first sends the event, and present on retries."""
 
     id: EventId
     occurred_at: UnixSeconds
@@ -120,17 +120,17 @@ class Envelope(_Open):
 
     @property
     def customer_id(self) -> str | None:
-        """The customer of the invoice, or None if the event has no invoice. `Event` overrides this property."""
+        """The id of the invoice's customer, or None if the event has no invoice. `Event` overrides this property."""
         return None
 
     @property
     def is_truncated(self) -> bool:
-        """Whether the event has an invoice with more line items than the event contains."""
+        """Whether the event's invoice has more line items than the event contains. `Event` overrides this property."""
         return False
 
 
 class UnwantedEvent(Envelope):
-    """An event with invalid content, whose type is not in APP_EVENT_TYPES. Its content is any JSON object."""
+    """An event with invalid content and a type that is not in APP_EVENT_TYPES. `content` is any JSON object."""
 
     content: dict[str, Any]
 
@@ -179,9 +179,9 @@ ParseEvent = Callable[[bytes, frozenset[str]], WebhookEvent]
 
 
 def parse_event(body: bytes, wanted: frozenset[str]) -> Event | UnwantedEvent:
-    """Returns the event in a request's body (JSON in UTF-8). Raises InvalidEvent.
+    """Returns the event in a request's body (JSON in UTF-8). Raises InvalidEvent if the body is not a valid event.
 
-    Invalid content is an error only if the type of the event is in `wanted`.
+    If the type of the event is not in `wanted`, the event's content may be invalid.
     """
     event: Event | UnwantedEvent
     try:

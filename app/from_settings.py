@@ -7,7 +7,7 @@ from app.sqs.queue import SendLimits
 
 
 def billing_access(settings: WorkerSettings) -> BillingAccess:
-    """Returns how to access the table and Chargebee. Raises ConfigurationError if a setting is missing."""
+    """Returns the values for access to the table and Chargebee. Raises ConfigurationError if a setting is missing."""
     settings.require_billing()
     assert settings.billing_table is not None
     assert settings.chargebee_url is not None
@@ -28,8 +28,10 @@ def billing_access(settings: WorkerSettings) -> BillingAccess:
 def send_limits(settings: WebSettings, connections: int = 10) -> SendLimits:
     """Returns the limits for clients that send to APP_SQS_QUEUE_URL.
 
-    `connections`: the size of the connection pool of the AWS SDK's clients, unless APP_SQS_MAX_CONNECTIONS is set.
+    `connections`: the size of the connection pool of the AWS SDK's clients. If APP_SQS_MAX_CONNECTIONS is set, its
+    value replaces `connections`.
     """
-    batch_bytes = MIB if settings.max_body_bytes > BODY_BYTES else 256 * KIB  # a queue for longer bodies allows 1 MiB
+    # A queue that accepts bodies longer than the default accepts batches of up to 1 MiB as well.
+    batch_bytes = MIB if settings.max_body_bytes > BODY_BYTES else 256 * KIB
     connections = settings.sqs_max_connections or connections
     return SendLimits(settings.sqs_timeout, connections, settings.sqs_batches, call_bytes=batch_bytes)

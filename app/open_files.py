@@ -2,7 +2,7 @@
 
 import resource
 
-# The usual soft limit is 1,024, and 256 on macOS.
+# The usual soft limit of open files is 1,024 on Linux and 256 on macOS.
 ENOUGH = 65_536
 
 

@@ -17,14 +17,14 @@ def importing() -> Iterator[None]:
     print a traceback, or an imported library would suppress the exception.
     """
     before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # a shell's background job ignores SIGINT: keep that
+    if before is signal.default_int_handler:  # a shell's background job ignores SIGINT, and must still ignore it
         signal.signal(signal.SIGINT, _end)
     yield
     signal.signal(signal.SIGINT, before)
 
 
 def open_standard_files() -> None:
-    """Opens /dev/null for standard input, output and error if they are closed.
+    """Opens /dev/null for each of standard input, output and error that is closed.
 
     Otherwise, a socket would get the number 0, 1 or 2, and closing such a socket makes uvloop end the process.
     """

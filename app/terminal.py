@@ -1,6 +1,7 @@
 """Decides whether commands colour their output and draw progress.
 
-NO_COLOR: https://no-color.org. TERM is `dumb` if the terminal does not interpret control sequences, as in Emacs' shell.
+https://no-color.org describes the environment variable NO_COLOR. TERM is `dumb` if the terminal does not interpret
+control sequences, for example in Emacs' shell.
 """
 
 import os
@@ -8,7 +9,7 @@ from typing import TextIO
 
 
 def is_dumb(stream: TextIO) -> bool:
-    """Returns True if `stream` is a terminal on which no command may draw."""
+    """Returns True if `stream` is a terminal on which no command may move the cursor."""
     return stream.isatty() and os.environ.get("TERM") == "dumb"
 
 

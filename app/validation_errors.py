@@ -1,4 +1,4 @@
-"""Translates validation errors of a body into InvalidEvent, which contains no values of the body."""
+"""Translates pydantic's errors for a webhook's body into InvalidEvent, which contains no values of the body."""
 
 import json
 from typing import NoReturn
@@ -15,7 +15,7 @@ _TOO_DEEP = "Invalid JSON: recursion limit exceeded"
 
 
 def is_no_json(error: ValidationError) -> bool:
-    """Returns True if pydantic's parser rejects the body as JSON, and False if the body is JSON with invalid fields."""
+    """Returns True if pydantic's parser cannot parse the body, and False if the body is JSON with invalid fields."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     return first["type"] == _NO_JSON
 
