@@ -1,8 +1,8 @@
-"""Connects experiments to Postgres with psycopg's two pools, as published, and translates errors into LabUnavailable.
+"""Connects experiments to Postgres by psycopg's sync and async pools, and translates errors into LabUnavailable.
 
-The first request that needs a pool opens the pool. Therefore, the lab starts without Postgres, and a measurement
-without Postgres has no connections and threads of a pool. If a connection breaks, one request fails, and the pool opens
-a new connection.
+The first request that needs a pool opens the pool. Therefore, the lab can start without Postgres, and a measurement
+that needs no Postgres has no threads of a pool. If a connection breaks, one request fails, and the pool opens a new
+connection.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -20,8 +20,8 @@ from lab.lab_settings import LabSettings
 
 STATEMENT_SECONDS = 10
 _CONNECT_SECONDS = 5
-# The pool tries to reconnect for this time, and again at the next request. Over a longer time, its pauses would grow,
-# and the pool would notice the end of an outage too late.
+# The pool tries to reconnect for this time, and then waits for the next request. The pauses between attempts grow, so
+# with a longer time, the pool would notice the end of an outage too late.
 _RECONNECT_SECONDS = 1.0
 _REACH = "is Postgres up, and APP_LAB_DATABASE_URL right? (`python -m lab --postgres` starts one)"
 
@@ -36,7 +36,7 @@ class BlockingPool:
 
     @contextmanager
     def connection(self) -> Iterator[psycopg.Connection[Any]]:
-        """Yields a connection in a transaction. Raises LabUnavailable, also if a statement of the caller fails."""
+        """Yields a connection in a transaction. Raises LabUnavailable if connecting or a caller's statement fails."""
         with _failures(self._settings, self._pool):
             if self._pool.closed:
                 self._pool.open()
@@ -44,9 +44,9 @@ class BlockingPool:
                 yield connection
 
     def user(self, wanted: int | None = None) -> int:
-        """Returns the number of an existing user: `wanted`, or a random one.
+        """Returns `wanted`, or the number of a random user if `wanted` is None.
 
-        Raises LabUnavailable, or RequestValidationError (422) if there is no user `wanted`.
+        Raises LabUnavailable if Postgres fails or has no users, RequestValidationError (422) if `wanted` is no user.
         """
         if self._most is None:
             with self.connection() as connection:
@@ -86,7 +86,7 @@ class NativePool:
 
 @asynccontextmanager
 async def both(settings: LabSettings) -> AsyncIterator[tuple[BlockingPool, NativePool]]:
-    """Creates both pools, and closes them at the end. Enter the context on the event loop that uses the pools."""
+    """Yields a pool of each kind, and closes both at the end. Enter the context on the event loop of the requests."""
     blocking, native = BlockingPool(settings), NativePool(settings)
     try:
         yield blocking, native
@@ -106,16 +106,18 @@ def _sizes(settings: LabSettings) -> dict[str, Any]:
 
 
 def _conninfo(settings: LabSettings) -> str:
-    """Returns the connection string, with time-outs for connecting, for a statement and for a silent network."""
+    """Returns the connection string. It sets time-outs for connecting, for each statement, and for a silent network."""
     assert settings.database_url is not None
     try:
         given = conninfo_to_dict(settings.database_url.get_secret_value())
-    except psycopg.ProgrammingError:  # its message contains the URL with the password, and the pool logs it
+    except psycopg.ProgrammingError:  # the error's message contains the password, and the pool would log it
         raise psycopg.OperationalError("APP_LAB_DATABASE_URL is not a postgresql URL") from None
     limits: dict[str, Any] = {
         "connect_timeout": _CONNECT_SECONDS,
         "tcp_user_timeout": 1000 * STATEMENT_SECONDS,
-        "keepalives_idle": STATEMENT_SECONDS // 2,  # tcp_user_timeout needs a probe while only an answer is awaited
+        # tcp_user_timeout ends a connection only if sent data is not acknowledged. While a query waits for the answer,
+        # only these probes are sent.
+        "keepalives_idle": STATEMENT_SECONDS // 2,
         "options": f"{given.get('options') or ''} -c statement_timeout={STATEMENT_SECONDS}s".strip(),
     }
     return make_conninfo(**given | limits)

@@ -9,11 +9,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 class ThreadCount:
     """Counts the threads of this process.
 
-    `python` counts the main thread, which runs the event loop, and every Python thread that was started after the
-    application: AnyIO's threads for `def` endpoints and files, the threads of executors, and the four threads of a
-    `BlockingPool`, which its first request starts. `python` excludes the other threads that ran at the start: the
-    thread by which a uvicorn worker answers its parent, and threads that wait for the parent's end. `os` counts all
-    threads of the process as the operating system does, including these excluded threads and libuv's threads.
+    In `report`, `python` counts the main thread, which runs the event loop, and every Python thread that starts after
+    the application's start-up: AnyIO's threads for `def` endpoints and files, the threads of executors, and the four
+    threads of a `BlockingPool`, which start with the pool's first request. `python` leaves out the other threads that
+    run at start-up: the thread by which a uvicorn worker answers its parent process, and threads that wait for the
+    parent's end. `os` counts all threads of the process as the operating system does, so it includes the threads that
+    `python` leaves out, and libuv's threads.
     """
 
     def __init__(self) -> None:
@@ -21,17 +22,17 @@ class ThreadCount:
         self._standing = 0
 
     def start(self) -> None:
-        """Excludes threads that run now, because they serve no request. The main thread still counts."""
+        """Excludes from the count the threads that run now, except the main thread, because they serve no request."""
         self._standing = threading.active_count() - 1
 
     def now(self) -> int:
         return threading.active_count() - self._standing
 
     def request_ended(self) -> None:
-        """Updates the peak.
+        """Updates `peak`, the largest count at the end of a request.
 
-        The peak includes all threads of AnyIO, because AnyIO keeps a thread for 10 s after its last call. It may not
-        include the threads of an executor that exists only during a request.
+        The peak includes all threads of AnyIO, because AnyIO keeps an idle thread for 10 s. The peak may miss threads
+        of an executor that exists only during a request.
         """
         self.peak = max(self.peak, self.now())
 
@@ -40,7 +41,7 @@ class ThreadCount:
 
 
 class CountThreads:
-    """A pure ASGI middleware. Handlers find its ThreadCount as `request.state.threads`."""
+    """A pure ASGI middleware that counts threads. Handlers find the ThreadCount in `request.state.threads`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

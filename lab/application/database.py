@@ -1,13 +1,13 @@
 """Question: is a SELECT faster from an `async def` endpoint than from a `def` endpoint?
 
 Setup: each endpoint selects the row of a random user by its primary key. GET /sync_select uses psycopg_pool's
-ConnectionPool in a thread of AnyIO's pool. GET /async_select uses AsyncConnectionPool on the event loop. Both pools
-have up to APP_LAB_POOL_SIZE connections, and open a connection when a request needs it. `with pool.connection()` makes
-each SELECT a transaction: BEGIN, SELECT and COMMIT are three round trips. The study selected the same user every time,
-and its Postgres ran elsewhere in its network. Here, Postgres runs on the same machine and shares its cores.
+ConnectionPool in one of AnyIO's threads. GET /async_select uses AsyncConnectionPool on the event loop. Each pool opens
+connections when requests need them, up to APP_LAB_POOL_SIZE. `with pool.connection()` makes each SELECT a transaction:
+BEGIN, SELECT and COMMIT are three round trips. The study selected the same user every time, and used a Postgres on
+another machine of its network. Here, Postgres runs on the same machine as the lab, and both share its cores.
 
-Published: study 3: 1,124 requests a second in sync and 2,008 in async, 1.8 times as many, with 4 workers and 2,000
-virtual users.
+Published (study 3): 1,124 requests a second for `def` and 2,008 for `async def`, which is 1.8 times as many, with 4
+workers and 2,000 virtual users.
 
 What to expect: `async def` is faster. Both endpoints wait for the same Postgres, but a `def` endpoint needs CPU to pass
 the request to a thread and back. It needs even more CPU if many threads run at the same time: a single thread
