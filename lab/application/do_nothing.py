@@ -1,18 +1,19 @@
-"""Question: what do the framework alone, reading a body, validating a body and calling another service cost?
+"""Question: what does each of these cost: the framework alone, reading or validating a body, calling another service?
 
-Setup: five endpoints, each as `def` (in a thread) and as `async def` (on the event loop). With `-body`, FastAPI parses
-the JSON body; with `-model-body`, it also validates the body. `-http` calls the upstream: with `requests.get` in the
-thread, and on the event loop with aiohttp and a new session for each request. do-something parses the body and calls
-the upstream. The talk used a pod with a quarter of a core and 200 threads, and sent 500 requests a second for 5 s. Here
-the load is a closed loop, and also the published open loop in the published machine's time (`loadtest.calibrated`).
+Setup: five endpoints, each as `def` (in a thread) and as `async def` (on the event loop). If the name ends in `-body`,
+FastAPI parses the JSON body; if it ends in `-model-body`, FastAPI also validates the body. If it ends in `-http`, the
+handler calls another service, the upstream: in a thread by `requests.get`, and on the event loop by aiohttp with a new
+session for each request. `do-something` parses the body and calls the upstream. The talk used a pod with a quarter of a
+core and 200 threads, and sent 500 requests a second for 5 s. Here, one load is a closed loop. The other load is the
+published open loop, in time that is stretched to the speed of the published machine (`loadtest.calibrated`).
 
-Published: requests a second (appendix of the talk "How to make your application up to 20x slower with FastAPI", 2024):
-nothing 462 sync, 432 async; body 409, 411; model 355, 374; HTTP 160, 252; both 153, 212.
+Published: requests a second, sync and async (appendix of the talk "How to make your application up to 20x slower with
+FastAPI", 2024): do-nothing 462, 432; body 409, 411; model 355, 374; HTTP 160, 252; do-something 153, 212.
 
 What to expect: an endpoint that does nothing needs two to three times as much CPU in a thread as on the event loop, so
-`async def` answers more requests if the CPU is the limit, and not the number of requests sent. Reading a JSON body
-costs more CPU; validating it adds little. A call of another service costs more than all other steps, because each call
-makes a session; `requests.get` costs most.
+`async def` answers more requests if the limit is the CPU and not the number of requests that are sent. Reading a JSON
+body costs more CPU; validating it adds little. A call of another service costs more than all other steps, because each
+call makes a session; `requests.get` costs most.
 """
 
 from functools import partial
@@ -31,7 +32,7 @@ MOST_BYTES = 1024 * 1024
 OK = {"status": "ok"}
 
 router = APIRouter()
-# As published, FastAPI does not validate what a handler returns.
+# As in the talk, FastAPI does not validate what a handler returns.
 post = partial(router.post, response_model=None, max_body_size=MOST_BYTES)
 
 Json = Annotated[dict[str, Any], Body()]
@@ -60,13 +61,13 @@ class InvoiceEvent(BaseModel):
 
 
 def call(upstream: Upstream) -> None:
-    """Calls the upstream with a new session, as `requests.get` does. Raises LabUnavailable."""
+    """Calls the upstream by `requests.get`, which makes a new session. Raises LabUnavailable if the call fails."""
     with upstream.answering():
         requests.get(upstream.after(0), timeout=upstream.timeout).raise_for_status()
 
 
 async def call_async(upstream: Upstream) -> None:
-    """Calls the upstream with a new session. Raises LabUnavailable."""
+    """Calls the upstream with a new aiohttp session. Raises LabUnavailable if the call fails."""
     timeout = aiohttp.ClientTimeout(total=upstream.timeout)
     with upstream.answering():
         async with (

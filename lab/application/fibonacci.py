@@ -1,4 +1,4 @@
-"""The computation of study 3, alone in a module, so that a process of the pool imports nothing else of the lab."""
+"""The computation of study 3, in its own module, so that the processes of a pool import nothing else of the lab."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ def fibonacci(number: int) -> int:
 
 
 def prepare() -> None:
-    """Prepares a process of the pool: it ignores Ctrl-C, and ends when its parent ends."""
+    """Makes a process of a process pool ignore Ctrl-C, and end when its parent process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

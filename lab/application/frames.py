@@ -1,4 +1,4 @@
-"""Reads a user's products and orders as polars DataFrames, by either of psycopg's pools."""
+"""Reads a user's products and orders as polars DataFrames, through a NativePool or a BlockingPool."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,6 @@ def blocking_frame(pool: BlockingPool, query: str, user: int) -> "pl.DataFrame":
 
 
 def _frame(query: str, rows: list[dict[str, Any]]) -> "pl.DataFrame":
-    import polars as pl  # takes 0.6 s and starts threads, so only a request for orders imports it
+    import polars as pl  # takes 0.6 s and starts threads, so only requests for orders import polars
 
     return pl.DataFrame(rows, dict.fromkeys(_COLUMNS[query]) | {"quantity": pl.Int64})

@@ -1,7 +1,7 @@
-"""The same middleware as pure ASGI and as BaseHTTPMiddleware. It adds the header `x-process-time`, in seconds.
+"""A middleware in two forms, pure ASGI and BaseHTTPMiddleware. It adds the header `x-process-time`, in seconds.
 
-APP_LAB_MIDDLEWARE selects one of them, or none. The talk advises against BaseHTTPMiddleware, so `python -m lab measure`
-compares both with no middleware.
+APP_LAB_MIDDLEWARE selects one form, or none. The talk advises against BaseHTTPMiddleware, so `python -m lab measure`
+compares each form with no middleware.
 """
 
 from time import perf_counter
@@ -17,7 +17,7 @@ HEADER = "x-process-time"
 
 
 class AsgiTime:
-    """Adds the header `x-process-time` as pure ASGI middleware, with a function around `send`."""
+    """Adds the header `x-process-time` as pure ASGI middleware, by a function that wraps `send`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -34,9 +34,9 @@ class AsgiTime:
 
 
 class BaseHttpTime(BaseHTTPMiddleware):
-    """Adds the header as a BaseHTTPMiddleware of Starlette.
+    """Adds the header `x-process-time` as a BaseHTTPMiddleware of Starlette.
 
-    Such a middleware opens a task group and a pair of memory streams for each request.
+    A BaseHTTPMiddleware opens a task group and a pair of memory streams for each request.
     """
 
     async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
@@ -47,7 +47,7 @@ class BaseHttpTime(BaseHTTPMiddleware):
 
 
 def add_middleware(app: FastAPI, name: str) -> None:
-    """Adds the middleware that APP_LAB_MIDDLEWARE names."""
+    """Adds the middleware `name`, a value of APP_LAB_MIDDLEWARE: `asgi`, `base_http`, or `none` to add nothing."""
     if name == "asgi":
         app.add_middleware(AsgiTime)
     elif name == "base_http":

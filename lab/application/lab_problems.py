@@ -1,4 +1,4 @@
-"""Answers 503 if an experiment cannot run now, as `application/problem+json` (RFC 9457)."""
+"""Answers with 503, as `application/problem+json` (RFC 9457), if an experiment cannot run now."""
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse

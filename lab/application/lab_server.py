@@ -1,8 +1,8 @@
 """Runs the lab as a child process: `uvicorn --workers N`.
 
-uvicorn would wait for ever for a worker whose event loop or threads are blocked, so `child.child_process` kills uvicorn
-and its workers. A killed worker does not remove its temporary files. Therefore, `serve` gives the workers a folder for
-these files, and removes the folder.
+When uvicorn stops, it would wait for ever for a worker whose event loop or threads are blocked. Therefore,
+`child.child_process` kills uvicorn and its workers after a few seconds. A killed worker does not remove its temporary
+files, so `serve` gives the workers a folder for these files, and removes the folder at the end.
 """
 
 import os
@@ -18,19 +18,19 @@ from local import child
 from local.ports import START_SECONDS, free_port
 from local.readiness import wait_until_ready
 
-# Seconds that requests may take after the signal, and seconds after which `serve` kills the processes that still run.
-# `local.child` makes uvicorn and its workers kill themselves a second earlier.
+# GRACE_SECONDS: how long requests may still take after uvicorn gets the signal to stop. LAST_SECONDS after the signal,
+# `serve` kills uvicorn and its workers. `local.child` makes them kill themselves a second earlier.
 GRACE_SECONDS = 2
 LAST_SECONDS = 4
 _FAILED = "the lab has ended (see its error above)"
 
 
 def serve(settings: LabSettings, listening: Callable[[str], None]) -> None:
-    """Serves until a signal interrupts this process. Calls `listening` with the URL.
+    """Serves until a signal interrupts this process. Calls `listening` with the URL when uvicorn listens.
 
     Raises ConfigurationError if the port is taken, if uvicorn does not listen in time, or if uvicorn ends by itself.
     """
-    # Each waiting request needs an open connection, and a second connection if it waits for the upstream.
+    # Each waiting request is an open connection, and a second one if the request waits for the upstream.
     open_files.raise_limit()
     port = _free_port(settings)
     with (
@@ -59,9 +59,10 @@ def _command(settings: LabSettings, port: int) -> list[str]:
         "ws": "none",
         "backlog": settings.backlog,
         "timeout-graceful-shutdown": GRACE_SECONDS,
-        # Otherwise uvicorn kills a worker that needs more than 5 s to start, as on a busy machine, again and again.
+        # By default, uvicorn kills a worker that needs more than 5 s to start. On a busy machine, each new worker would
+        # be killed as well.
         "timeout-worker-healthcheck": START_SECONDS,
-        "log-level": "info" if settings.access_log else "error",  # uvicorn logs requests at info
+        "log-level": "info" if settings.access_log else "error",  # uvicorn logs requests at level info
     }
     if settings.limit_concurrency is not None:
         options["limit-concurrency"] = settings.limit_concurrency
@@ -71,7 +72,7 @@ def _command(settings: LabSettings, port: int) -> list[str]:
 
 
 def _free_port(settings: LabSettings) -> int:
-    """Returns APP_LAB_PORT, or a free port for 0. Raises ConfigurationError if the lab cannot bind host and port."""
+    """Returns APP_LAB_PORT, or a free port if it is 0. Raises ConfigurationError if the lab cannot bind the port."""
     if settings.port == 0:
         return free_port()
     with socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET) as door:

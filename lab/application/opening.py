@@ -1,4 +1,4 @@
-"""Defines `opened` for experiments that need no clients, pools or files: see `lab.application.main.create_app`."""
+"""The context manager `opened` of experiments that need no resources: see `lab.application.main.create_app`."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,5 +9,5 @@ from lab.lab_settings import LabSettings
 
 @asynccontextmanager
 async def nothing(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
-    """Yields an empty state."""
+    """Yields an empty state. Experiments import this function as `opened`."""
     yield {}

@@ -1,4 +1,4 @@
-"""Fills a database with the shop of study 3, for the experiments `database` and `orders`.
+"""Fills a database with the users, products and orders of study 3, for the experiments `database` and `orders`.
 
 Every run makes the same rows.
 

@@ -12,13 +12,16 @@ from app.errors import ConfigurationError
 from lab.application.filling.filled_rows import RowCounts, lines, scaled
 from lab.application.filling.filled_schema import FINISHES, TABLES
 
-CHUNK = 20_000  # rows between two calls of `progress`: some 0.1 s
+CHUNK = 20_000  # rows that are copied between two calls of `progress`, in some 0.1 s
 _CONNECT_SECONDS = 10
 _MARK = "Made by the lab of invoice-webhook; users: "
 
 
 def steps(scale: float) -> int:
-    """Returns the number of steps that `fill` reports: one for each row, and one for each row of each index or key."""
+    """Returns the number of steps that `fill` reports.
+
+    A step is one row that `fill` copies to a table, or one row that a statement of FINISHES reads.
+    """
     counts = scaled(scale)
     return sum(counts) + sum(_rows(counts, finish.table) for finish in FINISHES)
 
@@ -27,7 +30,7 @@ def fill(url: str, scale: float, progress: Callable[[int], object], chunk: int =
     """Fills the database at `url`. Returns False if the database has all rows already.
 
     `progress` gets the number of `steps` that were done since its last call. Raises ConfigurationError if the database
-    cannot be reached, has tables of these names that the lab did not create, or was filled at another scale.
+    cannot be reached, was filled at another scale, or has tables with the study's names that the lab did not create.
     """
     counts = scaled(scale)
     with _connected(url) as connection:
@@ -48,9 +51,9 @@ def fill(url: str, scale: float, progress: Callable[[int], object], chunk: int =
 
 
 def _is_full(connection: Connection[Any], counts: RowCounts) -> bool:
-    """Returns True if the database has these rows, and False if it has none of the tables.
+    """Returns True if the lab has filled the database with `counts`, and False if it has none of the study's tables.
 
-    Raises ConfigurationError for another number of rows, or for tables that the lab did not create.
+    Raises ConfigurationError if the number of users differs, or if the lab did not create the tables.
     """
     described = "SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE oid = to_regclass(%s)"
     found = [row for name in TABLES if (row := connection.execute(described, (name,)).fetchone())]
@@ -71,7 +74,7 @@ def _is_full(connection: Connection[Any], counts: RowCounts) -> bool:
 def _load(
     connection: Connection[Any], table: str, counts: RowCounts, progress: Callable[[int], object], chunk: int
 ) -> None:
-    """Copies a table's rows. Because of FREEZE, the first SELECT does not have to write to the table (hint bits)."""
+    """Copies a table's rows to the database. With FREEZE, the first SELECT need not write hint bits to the table."""
     statement = sql.SQL("COPY {} FROM STDIN WITH (FREEZE)").format(sql.Identifier(table))
     rows = _rows(counts, table)
     with connection.cursor().copy(statement) as copy:
@@ -91,7 +94,7 @@ def _connected(url: str) -> Iterator[Connection[Any]]:
     """Yields a connection, and commits at the end. Raises ConfigurationError if Postgres fails."""
     try:
         conninfo_to_dict(url)
-    except psycopg.ProgrammingError:  # its message contains the URL with the password
+    except psycopg.ProgrammingError:  # the error's message contains the password
         raise ConfigurationError("APP_LAB_DATABASE_URL=(hidden): allowed is a postgresql URL") from None
     try:
         with psycopg.connect(url, connect_timeout=_CONNECT_SECONDS) as connection:

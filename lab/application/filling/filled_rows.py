@@ -1,8 +1,8 @@
 """The rows of the study's four tables, as lines of COPY's text format.
 
 A row depends only on its number, so every run makes the same rows. As in the study, an order belongs to a random user,
-and an item belongs to a random order of the first fifth. So four fifths of the orders have no item, and more than a
-third of the users have bought nothing.
+and an item belongs to a random order among the first fifth of all orders. So four fifths of the orders have no item,
+and more than a third of the users have bought nothing.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -20,7 +20,7 @@ _FIFTH = 5
 
 
 class RowCounts(NamedTuple):
-    """The number of rows of each table, in the order in which `fill` fills them. The defaults are the study's."""
+    """The number of rows of each table, in the order in which `fill` fills the tables. The defaults are the study's."""
 
     users: int = 1_000_000
     products: int = 100_000
@@ -60,7 +60,7 @@ def _item(number: int, counts: RowCounts) -> str:
 
 
 def _draw(number: int, table: int) -> int:
-    """Returns 64 pseudo-random bits, by SplitMix64 (https://prng.di.unimi.it/splitmix64.c)."""
+    """Returns 64 pseudo-random bits for a row of a table, by SplitMix64 (https://prng.di.unimi.it/splitmix64.c)."""
     mixed = (number * 8 + table) * 0x9E3779B97F4A7C15 & _64_BITS
     mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & _64_BITS
     mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & _64_BITS
@@ -68,7 +68,7 @@ def _draw(number: int, table: int) -> int:
 
 
 def _one_of(count: int, draw: int) -> int:
-    """Returns a number from 1 to `count`, selected by the 32 bits of `draw`."""
+    """Returns a number from 1 to `count`, selected by `draw`, a random number of 32 bits."""
     return 1 + (draw * count >> 32)
 
 

@@ -29,7 +29,7 @@ TABLES = {
 
 
 class Finish(NamedTuple):
-    """A statement that runs after the load, and the table whose rows the statement reads."""
+    """A statement that runs after all rows are loaded, and the table whose rows the statement reads."""
 
     table: str
     statement: str
