@@ -1,17 +1,18 @@
-"""Question: how far is async ahead if a request also computes, and does a thread or a process help?
+"""Question: how much faster is async than sync if a request also computes, and does a thread or a process help?
 
-Setup: each request makes two queries at the same time, for a user's products and for all of the user's orders, puts the
-rows into polars DataFrames, and computes fibonacci(min(pieces ordered, `fib`)) by plain recursion.
+Setup: each request makes two queries at the same time, for a user's products and for all of the user's orders, and puts
+the rows into polars DataFrames. Then it computes fibonacci(n) by plain recursion. n is the number of pieces that the
+user has ordered, but at most `fib`.
 
     /orders/async                 queries by asyncio.gather, the rest on the event loop
     /orders/async_to_thread       the same, but the recursion by asyncio.to_thread
     /orders/async_process_pool    the same, but the recursion in a pool of APP_LAB_PROCESSES processes for each worker
     /orders/sync                  a `def` endpoint that makes a ThreadPoolExecutor(2) for each request, as published
-    /orders/sync_shared_threads   a `def` endpoint with one executor, which has two threads for each token of AnyIO
+    /orders/sync_shared_threads   a `def` endpoint with one executor, which has two threads for each of AnyIO's threads
 
-The study recommends the process pool, but did not measure it. The study asked for one user, who had ordered enough
-pieces. `user_id` selects a user here (user 29 has enough, at scales of 0.001 and 0.01), because more than a third of
-all users have ordered nothing, and so have nothing to compute.
+The study recommends the process pool, but did not measure it. All requests of the study were for one user, who had
+ordered enough pieces. Here, `user_id` selects a user, because for more than a third of all users, who have ordered
+nothing, there is nothing to compute. (User 29 has ordered enough at scales of 0.001 and 0.01.)
 
 Published: study 3, requests a second.
 
@@ -23,10 +24,10 @@ Published: study 3, requests a second.
 
 At FIB=30, the unrounded rates give async ÷ sync 1.135 (1 worker) and 1.163 (4 workers), and to_thread ÷ async 0.888.
 
-What to expect: async is ahead if the queries are most of the work. `sync` loses time by starting two threads for each
-request, and, with many requests at a time, because its threads compete for the interpreter's lock. Shared threads
-compete as well. From FIB=25 on, the recursion is most of the work. It occupies the interpreter's lock in a thread as it
-does on the event loop, so the difference disappears, and a thread does not help. Each process has its own lock, so
+What to expect: async is faster if the queries are most of the work. `sync` loses time because it starts two threads for
+each request. With many requests at a time, these threads also compete for the interpreter's lock, as shared threads do.
+From FIB=25 on, the recursion is most of the work. The recursion keeps the interpreter's lock in a thread as it does on
+the event loop, so the difference disappears, and a thread does not help. Each process has its own lock, so
 processes use all cores that Postgres leaves free. For a small `fib`, passing the work to a process costs more than the
 computation.
 """
@@ -55,7 +56,8 @@ if TYPE_CHECKING:
 router = APIRouter()
 Fib = Annotated[int, Query(ge=0, le=35, description="The most that fibonacci is computed of.")]
 Row = dict[str, Any]
-# asyncio's default: https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.ThreadPoolExecutor
+# The number of threads of asyncio's default executor:
+# https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.ThreadPoolExecutor
 _THREADS = min(32, (os.cpu_count() or 1) + 4)
 
 

@@ -20,9 +20,9 @@ Published: study 2 of the sync/async studies.
 
 What to expect: sync answers 40 threads ÷ 1 s = 40 requests a second, and async could answer 500. With a new client for
 each request, a worker answers only 30 to 40 in both cases: a new client reads the CA certificates, even for http, which
-takes some 20 ms of CPU, and 30 ms in many threads. Only the shared client shows what awaiting gains. Async with the
-sync client answers one request at a time. `anyio.open_file` uses threads, too, and calls them three times for one file,
-so it is no faster than `def`.
+takes some 20 ms of CPU, and 30 ms if many threads do it at the same time. Only the shared client shows the gain of
+awaiting. Async with the sync client answers one request at a time. `anyio.open_file` is no faster than `def`: it also
+uses threads, once each for opening, reading and closing the file.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ router = APIRouter()
 
 @asynccontextmanager
 async def opened(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
-    """Yields the upstream, a new and a shared client for each kind (sync, async), and the JSON file's path."""
+    """Yields the upstream, functions that make or share a client (sync or async), and the path of the JSON file."""
     timeout = settings.upstream_timeout
     with tempfile.TemporaryDirectory(prefix="lab-") as folder, httpx.Client(timeout=timeout, limits=_MANY) as sync:
         async with (
@@ -84,7 +84,7 @@ def write_file(folder: Path) -> Path:
 
 
 def get(request: Request, ms: int, client: Which) -> Any:
-    """Returns the upstream's answer. Blocks the calling thread until then. Raises LabUnavailable."""
+    """Calls the upstream, blocks the thread, and returns the answer. Raises LabUnavailable if the call fails."""
     upstream = request.state.upstream
     with upstream.answering(), request.state.outbound_sync[client]() as http:
         return http.get(upstream.after(ms)).raise_for_status().json()
@@ -105,7 +105,7 @@ async def outbound_async(request: Request, ms: Milliseconds = 1000, client: Whic
 
 @router.get("/outbound/async_sync_client")
 async def outbound_async_sync_client(request: Request, ms: Milliseconds = 1000, client: Which = "new") -> Any:
-    return get(request, ms, client)  # the block of the event loop is measured
+    return get(request, ms, client)  # blocks the event loop, which is what this endpoint measures
 
 
 @router.get("/json_file/sync")
@@ -122,5 +122,5 @@ async def json_file_async(request: Request) -> dict[str, int]:
 
 @router.get("/threads")
 async def threads(request: Request) -> dict[str, int]:
-    """Returns the numbers of threads while this request itself is still running."""
+    """Returns the numbers of threads of this process: see `lab.application.counted_threads.ThreadCount`."""
     return dict(request.state.threads.report())

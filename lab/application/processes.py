@@ -14,12 +14,16 @@ from lab.application.lab_problems import LabUnavailable
 from lab.application.turns import Turns
 from lab.lab_settings import LabSettings
 
-# One computation runs and one is queued, so that a process does not wait for the event loop between them.
+# For each process, one computation runs and one is queued. Otherwise, after each computation, the process would wait
+# until the event loop sends the next one.
 _TURNS_OF_A_PROCESS = 2
 
 
 class Processes:
-    """A pool of `size` processes, started when needed. After one is killed, the next request gets a new pool."""
+    """A pool of `size` processes, started when needed. If one of them is killed, the next request gets a new pool.
+
+    `seconds`: how long a computation waits for a process.
+    """
 
     def __init__(self, size: int, seconds: float) -> None:
         self._size = size

@@ -8,9 +8,9 @@ from lab.application.lab_problems import LabUnavailable
 
 
 class Turns:
-    """Limits computations to `places` at a time.
+    """Lets at most `places` computations run at the same time, each inside a context `one()`.
 
-    `one` raises LabUnavailable with `remedy` if no place is free within `seconds`.
+    `one` raises LabUnavailable, with the text `remedy`, if no place is free within `seconds`.
     """
 
     def __init__(self, places: int, seconds: float, remedy: str) -> None:

@@ -54,6 +54,6 @@ class Upstream:
 
 @asynccontextmanager
 async def opened(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
-    """Provides `request.state.upstream`."""
+    """Yields the state that handlers find as `request.state.upstream`."""
     url = settings.upstream_url
     yield {"upstream": Upstream(url.rstrip("/") if url else None, settings.upstream_timeout)}

@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from lab.application.lab_problems import LabUnavailable
 
 FILL_IT = "fill the database of APP_LAB_DATABASE_URL: `python -m lab setup`"
-HIGHEST = "SELECT max(id) FROM users"  # the numbers of users have no gaps
+HIGHEST = "SELECT max(id) FROM users"  # user numbers have no gaps, so this is also the number of users
 
 UserId = Annotated[int | None, Query(ge=1, le=2**63 - 1, description="A user's number; without it, a random one's.")]
 

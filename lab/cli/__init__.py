@@ -1,4 +1,4 @@
-"""`python -m lab`: serve.py, measure.py, and database.py, which has the commands `setup` and `postgres`."""
+"""The command line `python -m lab`: a file for each command, but `setup` and `postgres` are both in database.py."""
 
 from app.cli import run
 from lab.cli.serve import lab

@@ -1,4 +1,4 @@
-"""`python -m lab setup`, `lab postgres` and `lab --postgres`: the database of the lab's experiments."""
+"""The commands `python -m lab setup` and `python -m lab postgres`, and the option `--postgres` of `python -m lab`."""
 
 import os
 import signal
@@ -34,8 +34,8 @@ scale_option = click.option(
 def setup(scale: float) -> None:
     """Fill the database of APP_LAB_DATABASE_URL with the study's rows.
 
-    A run that is killed leaves no rows. The command changes nothing in a database that is full already, or that has
-    tables of the same names which the lab did not create. Scale 1 takes some two minutes and 2 GB.
+    A run that is killed leaves no rows. The command changes nothing if the database has all rows already, or if it has
+    tables with the study's names that the lab did not create. Scale 1 takes some two minutes and 2 GB.
     """
     url = load_lab_settings().database_url
     if url is None:
@@ -82,7 +82,7 @@ def throw_away_postgres(scale: float) -> Iterator[None]:
 
 @contextmanager
 def _filled(scale: float) -> Iterator[str]:
-    from lab.stand_ins.postgres import start  # only if the command starts a Postgres
+    from lab.stand_ins.postgres import start  # imported only if the command starts a Postgres
 
     click.echo("Starting Postgres", err=True)
     with start() as running:
@@ -91,7 +91,10 @@ def _filled(scale: float) -> Iterator[str]:
 
 
 def _fill(url: str, scale: float) -> bool:
-    """Fills the database and shows the progress. Returns False if the database was full. Raises ConfigurationError."""
+    """Fills the database and shows the progress. Returns False if the database had all rows already.
+
+    Raises the errors of `fill`, and ConfigurationError if the lab's packages are not installed.
+    """
     try:
         from lab.application.filling.fill import fill, steps  # so that `python -m lab --help` works without psycopg
     except ImportError:
@@ -115,7 +118,7 @@ def _refuse_another() -> None:
 
 @contextmanager
 def ctrl_c() -> Iterator[None]:
-    """Treats SIGTERM and SIGHUP like Ctrl-C, and ends the context without an error."""
+    """Treats SIGTERM and SIGHUP like Ctrl-C. Any of the three ends the `with` block without an error."""
     for sig in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(sig, _as_ctrl_c)
     try:

@@ -1,10 +1,11 @@
-"""Measure the published sync/async experiments, and answers to questions of users, on the lab.
+"""Measure the published sync/async experiments, and what users ask about FastAPI.
 
-Each endpoint gets a closed loop. The endpoints of the talk's appendix also get the published open loop. Repeats are
-interleaved. The appendix's closed loops and the tips' duets run on a quarter of a core. Other endpoints get more CPU,
-and share the machine with the load generator, a slow upstream and Postgres. The command writes lab.json for the
-studies, questions.json for the questions, lab.html for both, and pictures, to loadtest/results/<date>-<commit>. With
---only, it replaces only the results of the named studies and questions. A full run takes more than an hour.
+Each endpoint is measured in a closed loop. The endpoints of the talk's appendix are also measured in the published open
+loop. Repeats are interleaved. The closed loops of the appendix run on a quarter of a core. The talk's tips are compared
+in duets: two labs run at the same time, each on a quarter of a core. Other endpoints get more CPU, and share the
+machine with the load generator, a slow upstream and Postgres. The command writes to loadtest/results/<date>-<commit>:
+lab.json for the studies, questions.json for the questions, lab.html for both, and pictures. With --only, it replaces
+only the results of the named studies and questions. A full run takes more than an hour.
 """
 
 from pathlib import Path
