@@ -12,7 +12,7 @@ from lab.cli.database import check_options, ctrl_c, scale_option, setup, throw_a
 from lab.cli.database import postgres as postgres_command
 from lab.lab_settings import LabSettings, load_lab_settings
 
-# Packages of the dependency group `dev`, which no deployment has.
+# Packages of the dependency group `dev`, which no deployment installs.
 PACKAGES = ("httpx", "polars", "psycopg", "psycopg_pool", "requests")
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(LabSettings)}"
 
@@ -62,7 +62,7 @@ def lab(context: click.Context, workers: str | None, port: str | None, postgres:
         return
     if missing := [name for name in PACKAGES if find_spec(name) is None]:
         raise ConfigurationError(f"the lab's packages are not installed ({', '.join(missing)}): `make .venv/dev` does")
-    # uvicorn's workers read their settings only from the environment.
+    # uvicorn's workers read their settings only from the environment, so the options become variables.
     _tell(APP_LAB_WORKERS=workers, APP_LAB_PORT=port)
     with ctrl_c(), ExitStack() as stack:
         if postgres:

@@ -38,7 +38,7 @@ def ask(names: Collection[str], plan: Plan, file: Path, where: Environment) -> A
 
 
 def _rounds(beside: Beside, name: str, plan: Plan, file: Path) -> list[CaseRun]:
-    """Measures all cases in each repeat (interleaved), so that a slow phase of the machine affects all cases."""
+    """Measures every case once in each repeat (interleaved), so that a slow phase of the machine affects all cases."""
     runs = []
     cases = QUESTIONS[name].chosen(plan.quick)
     with progress.steps(name, plan.repeats * len(cases)) as step:

@@ -19,7 +19,10 @@ class Beside:
     database: Postgres | None
 
     def environment(self, database: bool) -> dict[str, str]:
-        """Returns the lab's variables. Without `database`, the lab opens no pool, whose threads would be counted."""
+        """Returns the environment variables of the lab.
+
+        If `database` is False, the lab gets no database. It then opens no pool, whose threads would be counted.
+        """
         ours = {"APP_LAB_UPSTREAM_URL": self.upstream.url, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
         if database:
             assert self.database is not None
@@ -38,6 +41,6 @@ def open_beside(database: bool) -> Iterator[Beside]:
 
 
 def lab(name: str, workers: int, variables: dict[str, str]) -> AttackSubject:
-    """Returns the lab with `workers` processes. It is ready when it answers /openapi.json, because it has no probes."""
+    """Returns the lab with `workers` processes. It has no readiness probe, so it is ready if /openapi.json answers."""
     command = [sys.executable, "-m", "lab", "--workers", str(workers)]
     return AttackSubject(name, command, variables, enqueues=False, port="APP_LAB_PORT", ready="/openapi.json")

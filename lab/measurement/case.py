@@ -8,8 +8,8 @@ from lab.measurement.case_target import Target, event
 from loadtest.record.shapes import Load
 from loadtest.stage.subject import AttackSubject
 
-# The parameters of the first request and of the warm-up. With its own parameters, an endpoint that blocks the event
-# loop would need minutes for the warm-up.
+# The parameters of the first request and of the warm-up. With the parameters of the case, an endpoint that blocks the
+# event loop would need minutes for the warm-up.
 SHORT = {"ms": "10", "fib": "10"}
 
 
@@ -49,7 +49,7 @@ class EndpointCase:
         return f"{self.method} {self._path(self.query)}"
 
     def target(self, url: str, *, short: bool = False) -> Target:
-        """Returns the request to the lab at `url`."""
+        """Returns the request to the lab at `url`, with the parameters SHORT if `short` is True."""
         query = {name: SHORT.get(name, value) if short else value for name, value in self.query.items()}
         return Target(self.method, url + self._path(query), event() if self.body else b"")
 

@@ -1,4 +1,4 @@
-"""The schema of lab.json: the published experiments, measured here."""
+"""The schema of lab.json, which contains our measurements of the published experiments."""
 
 from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Measurement, Record
@@ -7,7 +7,7 @@ from loadtest.record.shapes import Measurement, Record
 class Threads(Record):
     """Numbers of threads.
 
-    `python`: the maximum of Python threads in the lab's process, or None with several workers, or if the lab did not
+    `python`: the maximum of Python threads in the lab's process, or None if the lab had several workers or did not
     answer GET /threads in time. `os`: the maximum of threads in all processes of the lab. `before`: the threads in all
     processes of the lab before the first request.
     """
@@ -20,7 +20,7 @@ class Threads(Record):
 class Cores(Record):
     """Average numbers of cores that each part used, from the first request to the last answer.
 
-    `harness`: the load test's own process. `of`: the cores of the machine.
+    `generator`: vegeta. `harness`: the load test's own process. `of`: the number of cores of the machine.
     """
 
     lab: float
@@ -36,9 +36,9 @@ class Cores(Record):
 
 
 class CaseRepeat(Record):
-    """One repeat of one case of a study. `name` is unique in the study.
+    """One repeat of one case of a study. `name`: the name of the case.
 
-    `cores` is None in a duet, because two labs and two load generators run at the same time.
+    `threads` and `cores` are None in a duet, in which two labs and two load generators run at the same time.
     """
 
     name: str
@@ -51,7 +51,7 @@ class CaseRepeat(Record):
 
 
 class Study(Record):
-    """Interleaved repeats of all cases of one study.
+    """The repeats of all cases of one study. In each repeat, every case was measured once.
 
     `scale`: the number of rows in the database ÷ the published number, or None if the study has no database.
     """
@@ -73,7 +73,7 @@ class Study(Record):
 
 
 class LabResults(Record):
-    """The content of lab.json. Each study has its own command and environment, as a run may measure one study only."""
+    """The content of lab.json. Each study has its own command and environment, because a run may measure only one."""
 
     studies: list[Study]
 

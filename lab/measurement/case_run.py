@@ -56,7 +56,7 @@ class Plan:
 
 def _quick(case: EndpointCase) -> EndpointCase:
     query = case.query | ({"ms": QUICK_MS} if "ms" in case.query else {})
-    budget = "burst" if case.budget == "capped" else case.budget  # a start on a quarter of a core takes ten seconds
+    budget = "burst" if case.budget == "capped" else case.budget  # on a quarter of a core, the start takes ten seconds
     return replace(case, load=_quick_load(case.load), query=query, budget=budget)
 
 
@@ -68,7 +68,7 @@ def run(names: Collection[str], plan: Plan, file: Path, where: Environment) -> L
     """Measures the studies `names`, and replaces their earlier results in `file`. Returns all results in `file`.
 
     Raises the errors of `lab.measurement.endpoint.measure` and `lab.measurement.beside.open_beside`, and NotMeasured if
-    the study do_nothing finds no complete run of `python -m loadtest calibrated`.
+    there is no complete run of `python -m loadtest calibrated`, which the study do_nothing needs.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     chosen = {name: plan.cases(name) for name in STUDIES if name in names}
@@ -102,7 +102,7 @@ def _fill(url: str, scale: float) -> None:
 
 
 def _rounds(beside: Beside, study: str, cases: list[EndpointCase], repeats: int, file: Path) -> list[CaseRepeat]:
-    """Measures all cases in each repeat (interleaved), so that a slow phase of the machine affects all cases."""
+    """Measures every case once in each repeat (interleaved), so that a slow phase of the machine affects all cases."""
     for case in cases:
         raise_limit(case.load)
     rows = []

@@ -1,4 +1,4 @@
-"""The request of a case, which vegeta repeats during an attack."""
+"""The request of a case, which the load generator vegeta repeats."""
 
 import base64
 import json
@@ -18,7 +18,8 @@ class Target:
     url: str
     body: bytes = b""
 
-    # vegeta reads the target once and repeats it. It stores no answers, because 100 kB each would fill the disk.
+    # vegeta reads the request once and repeats it. With these options, it stores no answers: at 100 kB each, they would
+    # fill the disk.
     options = ("-max-body", "0")
 
     def feed(self, pipe: IO[bytes]) -> threading.Thread:

@@ -1,4 +1,4 @@
-"""Measures the CPU time that the processes of an attack on the lab use, and the lab's threads."""
+"""Measures the CPU time of the lab and of the processes beside it during an attack, and counts the lab's threads."""
 
 import http.client
 import json
@@ -20,10 +20,11 @@ ASK_SECONDS = 10
 
 
 class Usage:
-    """Measures an attack inside the context. The results are `cores`, `cpu_s` (seconds of the lab) and `threads`.
+    """Measures CPU and threads while an attack runs inside the context.
 
-    Create it before the lab's first request, so that `before` counts the threads that already run. Call `tick`
-    repeatedly during the attack, because `tick` samples the number of threads.
+    The results are `cores`, `cpu_s` (the lab's CPU seconds) and `threads()`. Create the object before the lab's first
+    request, so that `Threads.before` counts the threads that already run. Call `tick` repeatedly during the attack,
+    because `tick` samples the number of threads.
     """
 
     def __init__(self, budget: Budget, running: Running, beside: Beside, workers: int) -> None:
@@ -53,15 +54,15 @@ class Usage:
     def threads(self) -> Threads:
         """Returns the numbers of threads.
 
-        Asks the lab for its Python threads only if the lab is one process, because any one of several processes might
+        Asks the lab for its Python threads only if the lab is one process. Otherwise, any one of the processes might
         answer.
         """
         python = _python_peak(self._running.url) if self._workers == 1 else None
         return Threads(python=python, os=self._most, before=self._before)
 
     def _now(self) -> tuple[float, ...]:
-        """Returns the time, and the CPU seconds of each part so far, in the order of `Cores`."""
-        ended = resource.getrusage(resource.RUSAGE_CHILDREN)  # vegeta ends during the attack, and no other child does
+        """Returns the time, and the CPU seconds of each part so far, in the order of the fields of `Cores`."""
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)  # vegeta is the only child that ends during the attack
         database = self._beside.database
         return (
             time.monotonic(),

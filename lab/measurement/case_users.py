@@ -16,10 +16,10 @@ import uvloop
 class Seen:
     """The responses that users received.
 
-    `latencies`: milliseconds of each answer with a status below 400. `failed`: the number of other answers, and of
-    requests without an answer. `cut`: the number of `failed` requests that ended in an error after the connection was
-    open. `unanswered`: for each request that waited for more than half of the load until the end interrupted it, the
-    milliseconds that it had waited.
+    `seconds`: the duration of the load. `latencies`: milliseconds of each answer with a status below 400. `failed`: the
+    number of other answers, and of requests without an answer. `cut`: the number of these failed requests that ended in
+    an error after the connection was open. `unanswered`: the milliseconds that each request had waited when the end of
+    the load interrupted it. Only requests that had waited for more than half of the load are in this list.
     """
 
     seconds: float
@@ -33,9 +33,10 @@ class Seen:
         return len(self.latencies) / self.seconds
 
     def percentile(self, percent: int) -> float:
-        """Returns the percentile in ms, or the whole time if there are fewer than two values.
+        """Returns the percentile of the latency in ms, or the duration of the load if there are fewer than two values.
 
-        A request without an answer counts with the time that it has waited, so the percentile is then a lower bound.
+        An `unanswered` request counts with the time that it has waited, so with such requests, the percentile is a
+        lower bound.
         """
         waited = [*self.latencies, *self.unanswered]
         if len(waited) < 2:  # noqa: PLR2004  # quantiles need two
@@ -80,9 +81,10 @@ async def crowd(
     method: str = "GET",
     beside: Coroutine[Any, Any, object] | None = None,
 ) -> Seen:
-    """Runs `number` users for `seconds`, spread evenly over `urls`, and `beside` at the same time.
+    """Runs `number` users for `seconds`. At the same time, runs the coroutine `beside`.
 
-    `method`: use POST to count closed connections, because aiohttp repeats a GET whose connection was closed.
+    The users are spread evenly over `urls`. `pause`: the seconds between two requests of a user. `method`: use POST to
+    count closed connections, because aiohttp repeats a GET whose connection was closed.
     """
     seen = Seen(seconds)
     connector = aiohttp.TCPConnector(limit=0)
@@ -97,5 +99,5 @@ async def crowd(
 
 
 def watch(url: str, number: int, seconds: float, pause: float = 0) -> Seen:
-    """Runs `crowd` for one URL, and starts an event loop for it."""
+    """Runs `crowd` for one URL, in a new event loop."""
     return uvloop.run(crowd([url], number, seconds, pause=pause))

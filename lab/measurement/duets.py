@@ -1,4 +1,4 @@
-"""Measures the tips as duets: two labs at the same time, each on a quarter of a core (see `loadtest.duet`)."""
+"""Measures the talk's tips in duets: two labs at the same time, each on a quarter of a core (see `loadtest.duet`)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -43,9 +43,10 @@ QUICK_GROUPS: list[Group] = [(_tip("nothing"), [])]
 def measure(
     beside: Beside, groups: list[Group], repeats: int, file: Path, shorter: Callable[[Load], Load]
 ) -> list[CaseRepeat]:
-    """Measures every duet of `groups`. Also measures each reference beside a copy of itself, which shows the noise.
+    """Measures each case of `groups` beside the reference of the group.
 
-    Raises the errors of `endpoint.measure`.
+    Also measures each reference beside a copy of itself, which shows the noise. `shorter` returns the load that
+    replaces a case's load. Raises the errors of `endpoint.measure`.
     """
     rows = []
     for reference, others in groups:
@@ -69,7 +70,7 @@ def measure(
 
 
 def _row(run: Run, case: EndpointCase) -> CaseRepeat:
-    """Returns a row. The reference is named after its duet, because its figure is comparable only within that duet."""
+    """Returns a row. A reference's row is named after its duet, because figures are comparable only within a duet."""
     measured = run.measurement
     name = measured.name if measured.name == run.kind else f"{measured.name} beside {run.kind}"
     return CaseRepeat(name=name, path=case.requested, workers=1, repeat=run.repeat, measurement=measured)

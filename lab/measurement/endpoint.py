@@ -45,9 +45,10 @@ def measure(
     out: Path,
     begin: Callable[[Running], object] = lambda running: None,
 ) -> Measured:
-    """Starts `what`, the case's subject, and attacks it. Calls `begin` right before the attack.
+    """Starts `what`, the lab of the case, and attacks it. Calls `begin` right before the attack.
 
-    Raises PreCheckFailed, ChildProcessError, and CalledProcessError or TimeoutExpired (vegeta).
+    `out`: the folder for the raw results. Raises PreCheckFailed if the first request gets no 200, ChildProcessError if
+    the lab does not start, and CalledProcessError or TimeoutExpired if vegeta fails.
     """
     out.mkdir(parents=True, exist_ok=True)
     with open_budget(case.budget) as budget:
@@ -60,7 +61,7 @@ def measure(
                 vegeta.attack(case.load, what.name, case.target(running.url), out / "results.bin", usage.tick)
             used = used_of(case.budget, budget, running, usage.cpu_s)
             threads = usage.threads()
-        # The lab must have ended here, because a running process would slow down the loop that `busy` times.
+        # The lab must have ended here, because `machine.busy` times a loop, which a running lab would slow down.
         conditions = _conditions(machine.busy, doubts(case.budget, budget))
     return Measured(_measurement(case, what, used, conditions, out), threads, usage.cores)
 
@@ -112,7 +113,7 @@ def _measurement(case: EndpointCase, what: AttackSubject, used: Used, conditions
 
 
 def _conditions(busy: Busy, unlimited: list[str]) -> Conditions:
-    """Returns the conditions, with the doubts about the machine and the budget.
+    """Returns the conditions of the attack. `unlimited`: the reasons why the CPU was not limited.
 
     `queue_cores` and `ping_ms` are None, because the lab has no queue. `late_ms` is None, because it is not measured.
     """
