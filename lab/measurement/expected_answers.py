@@ -1,4 +1,4 @@
-"""The schema of questions.json, which has the measured answers, and of the claims that users make."""
+"""The schema of questions.json, which contains the measured answers, and the form of users' claims."""
 
 from typing import Literal, NamedTuple
 
@@ -9,7 +9,7 @@ Figures = dict[str, float]
 
 
 class CaseRun(Record):
-    """One repeat of one case. `doubts`: why its figures are not comparable, such as a busy machine."""
+    """One repeat of one case. `doubts`: why the figures may be wrong, such as a busy machine."""
 
     case: str
     repeat: int
@@ -18,7 +18,7 @@ class CaseRun(Record):
 
 
 class Answer(Record):
-    """Interleaved repeats of all cases of one question."""
+    """The repeats of all cases of one question. In each repeat, every case was measured once."""
 
     name: str
     command: str
@@ -35,12 +35,12 @@ class Answer(Record):
         return list(dict.fromkeys(run.case for run in self.runs))
 
     def doubts(self) -> list[str]:
-        """Returns each doubt once, with the name of its case. If there is a doubt, the figures support no verdict."""
+        """Returns the doubts of all runs, each with the name of the case. With any doubt, there is no verdict."""
         return list(dict.fromkeys(f"{run.case}: {doubt}" for run in self.runs for doubt in run.doubts))
 
 
 class Answers(Record):
-    """The content of questions.json. Each answer has its own environment, as a run may measure one question only."""
+    """The content of questions.json. Each answer has its own environment, because a run may measure only one."""
 
     answers: list[Answer]
 
@@ -57,9 +57,10 @@ class Ratio(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A statement of users, as a ratio that is more (or less) than 1. `text` begins with the two values of the ratio.
+    """A claim of users: that `ratio` is more than 1 or, depending on `side`, less than 1. `text`: the claim in words.
 
-    `only_if`: the condition of the claim. `unless`: the same ratio without this condition, for comparison.
+    `only_if`: the condition under which the claim holds. `unless`: the same ratio in cases that do not meet this
+    condition, for comparison.
     """
 
     text: str

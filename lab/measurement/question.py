@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lab.measurement.expected_answers import Claim, Figures
 from lab.measurement.stage import Stage
 
-Case = Callable[[Stage], Figures]  # measures a case; raises NotHere
+Case = Callable[[Stage], Figures]  # measures a case, or raises NotHere
 
 
 class NotHere(Exception):
@@ -15,7 +15,7 @@ class NotHere(Exception):
 
 @dataclass(frozen=True)
 class Question:
-    """A question of users. `asked`: the places where users ask it. `here`: the load. `figure`: the picture's figure.
+    """A question of users. `asked`: the places where users ask it. `here`: our load. `figure`: the figure in the chart.
 
     `quick`: the names of the cases of a trial run, which has all cases if `quick` is empty.
     """

@@ -41,7 +41,7 @@ class Served:
 
 @dataclass(frozen=True)
 class Stage:
-    """Runs applications for a measurement. `beside`: the processes beside the application. `folder`: gets its log.
+    """Runs applications for a measurement. `beside`: the upstream and Postgres. `folder`: the folder for the log.
 
     `quick`: a trial run, whose loads are shorter. `doubts`: reasons why CPU and memory may not have been limited.
     """
@@ -58,9 +58,10 @@ class Stage:
     def serve(
         self, command: list[str], within: str = "none", *, port: str = "UVICORN_PORT", **variables: str
     ) -> Iterator[Served]:
-        """Runs `command` within the budget `within`. The environment variable `port` tells the application its port.
+        """Runs the application `command` within the budget `within`, inside the context.
 
-        `variables`: settings of the lab, without the prefix APP_LAB_.
+        `port`: the name of the environment variable that tells the application its port. `variables`: settings of the
+        lab, without the prefix APP_LAB_.
         """
         ours = self.beside.environment(database=self.beside.database is not None)
         ours |= {f"APP_LAB_{name.upper()}": value for name, value in variables.items()}

@@ -8,7 +8,7 @@ from lab.measurement.case import EndpointCase, users
 from loadtest.calibrated import dilated, fitted
 from loadtest.record.shapes import Load
 
-# Published: 5 s for each of three tasks. Here, all times are divided by five, and the number of users is the same.
+# Published: 5 s for each of three tasks. Here, each task takes 1 s, and the number of users is the same.
 TASK_MS = "1000"
 # Published: 10,000 virtual users.
 SLEEPERS = 2000
@@ -16,16 +16,16 @@ SLEEPERS = 2000
 K6_TIMEOUT_S = 60
 THREADS = {"APP_LAB_THREADPOOL_TOKENS": "200"}  # as published
 FIB = ("15", "20", "25", "30")
-# As published, one user who has ordered enough, because more than a third of all users have nothing to compute.
+# As published, all requests are for one user, who has ordered enough. (More than a third have ordered nothing.)
 BUYER = "29"  # has at least 35 pieces at scales of 0.001 and 0.01
 WORKERS = (1, 2, 4)
 
 
 def do_nothing() -> Iterator[EndpointCase]:
-    """The talk's appendix: ten endpoints, each under two loads.
+    """The talk's appendix: ten endpoints, each under two loads, and one of them also with a single thread.
 
-    One load is a closed loop of 64 users, on a quarter of a core. The other load is the published open loop, 500
-    requests a second on a pod that may use more CPU, in the published machine's time (see `loadtest.calibrated`).
+    One load is a closed loop of 64 users, on a quarter of a core. The other is the published open loop of 500 requests
+    a second, on at most one core, in time stretched to the speed of the published machine (see `loadtest.calibrated`).
     """
     paths = [f"do-nothing-{kind}{what}" for what in ("", "-body", "-model-body", "-http") for kind in ("sync", "async")]
     paths += ["do-something-sync", "do-something-async"]
@@ -55,9 +55,9 @@ def three_tasks() -> Iterator[EndpointCase]:
 
 
 def outbound() -> Iterator[EndpointCase]:
-    """Study 2: one worker, 500 users, and a call that takes one second; and a file.
+    """Study 2: calls of a service that takes one second, with 500 users and one worker; and reading a file.
 
-    The client is new for each request, as published, or shared.
+    Each request makes a new client, as published, or all requests share one.
     """
     for client, path in product(("new", "shared"), ("sync", "async", "async_sync_client")):
         query = {"ms": "1000", "client": client}
@@ -93,10 +93,10 @@ def database() -> Iterator[EndpointCase]:
 
 
 def orders() -> Iterator[EndpointCase]:
-    """Study 3: two queries, a data frame and a computation; 31 users, the published number by Little's law.
+    """Study 3: two queries, a data frame and a computation; 31 users, by Little's law from the published figures.
 
-    The pool's time-out of 60 s is longer than the client's time-out of 30 s. So the pool rejects no request that a
-    client still waits for, as in the study. With more workers, only the published cases are measured.
+    The pool's time-out of 60 s is longer than the client's time-out of 30 s. As in the study, the pool therefore
+    rejects no request for which a client still waits. With two workers, only the published endpoints are measured.
     """
     one = product((1,), FIB, ("async", "async_to_thread", "sync", "async_process_pool"))
     for workers, fib, path in (*one, *product((2,), FIB, ("async", "sync"))):

@@ -1,4 +1,4 @@
-"""The questions that FastAPI's users ask most. Each has a small application, with the fault and its cure side by side.
+"""The questions that FastAPI's users ask most. Each has a small application that shows a fault and its cure.
 
     def_or_async_def     which to use, and which work belongs in a thread or in a process
     deadlock             requests hang, although Postgres is idle

@@ -5,16 +5,16 @@ Setup: each endpoint answers, and its task then works for `?ms=`. A finished tas
     /blocking       an `async def` task that blocks the event loop
     /awaiting       an `async def` task that awaits
     /threads        a `def` task
-    /own            an `async def` task that runs the work of `/threads` in threads of its own limiter
-    /job            no task: inserts a row into Postgres before the answer; loops beside the handlers do the jobs
+    /own            an `async def` task that runs the work of `/threads` in ten threads of a separate limiter
+    /job            no task: the handler inserts a row into Postgres, then answers; tasks of the lifespan do the jobs
     /async, /sync   requests of other clients, to an `async def` and to a `def` handler
 
 Asked: fastapi#404, #1313, #1355 and #3824, starlette#2972.
 
 What to expect: a task runs in the same process as the handlers: on the event loop if it is `async def`, in one of the
 40 threads if it is `def`. A task that blocks the event loop blocks all requests. When uvicorn stops, it waits for the
-tasks, by default without a time-out. A time-out or SIGKILL loses the tasks, although their clients have 200. A row in a
-table survives both.
+tasks, by default without a time-out. If a time-out or SIGKILL ends the process first, the tasks are lost, although the
+clients have got a 200. A row in a table survives both.
 """
 
 import asyncio
@@ -53,8 +53,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         while runners:
             for runner in runners:
                 runner.cancel()
-            # Cancels again if a cancellation is lost: the pool calls asyncio.wait_for, which may suppress it under
-            # Python 3.11 (https://github.com/python/cpython/issues/86296).
+            # Cancels again if a runner has not ended after a second. The pool calls asyncio.wait_for, which may
+            # suppress a cancellation under Python 3.11 (https://github.com/python/cpython/issues/86296).
             _, runners = await asyncio.wait(runners, timeout=1)
 
 

@@ -16,7 +16,7 @@ from lab.questions.background_tasks import DONE
 TASK_MS = 200
 TASKS = 200
 SENDERS = 4
-DURATIONS = [50 * (index + 1) for index in range(40)]  # milliseconds: half of the tasks need more than a second
+DURATIONS = [50 * (index + 1) for index in range(40)]  # milliseconds; half of the tasks take more than TIME_OUT
 OPEN = "SELECT FROM jobs WHERE NOT done LIMIT 1"
 TIME_OUT = ("--timeout-graceful-shutdown", "1")
 OTHERS = "another request's p99 ms"

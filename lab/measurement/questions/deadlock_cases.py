@@ -1,4 +1,4 @@
-"""Measures each way to take a connection: with as many users as threads, and with more than threads and connections."""
+"""Measures each way to take a database connection, once with few users and once with many."""
 
 from functools import partial
 from time import sleep
@@ -9,7 +9,7 @@ from lab.measurement.question import Question
 from lab.measurement.stage import Stage, uvicorn
 
 WARM_UP_S, SECONDS = 0.5, 2  # all repeats together take less than two minutes
-FEW, MANY = 40, 100  # with 40 threads and ten connections, fifty requests can wait for each other
+FEW, MANY = 40, 100  # 50 requests can deadlock, because there are 40 threads and ten connections
 ANSWERS, IN_TIME = "answers a second", "answered within 1 s, %"
 
 
@@ -17,7 +17,7 @@ def _measured(stage: Stage, path: str, users: int, pool: int = 10) -> Figures:
     command = uvicorn("deadlock", "--timeout-graceful-shutdown", "1")
     with stage.serve(command, pool_size=str(pool), pool_timeout="5") as app:
         watch(f"{app.url}/{path}", users, WARM_UP_S)
-        sleep(WARM_UP_S)  # until the last requests of the warm-up end; otherwise, they would act as more users
+        sleep(WARM_UP_S)  # until the warm-up's last requests end; otherwise, they would count as more users
         seen = watch(f"{app.url}/{path}", users, stage.seconds(SECONDS))
     in_time = sum(latency <= 1000 for latency in seen.latencies)  # noqa: PLR2004  # milliseconds
     sent = len(seen.latencies) + seen.failed

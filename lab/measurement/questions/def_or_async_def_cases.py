@@ -1,4 +1,4 @@
-"""Measures each kind of work, in each way to run it, with a hundred users."""
+"""Measures each kind of work under a hundred users, once for each way to run the work."""
 
 from functools import partial
 from itertools import product

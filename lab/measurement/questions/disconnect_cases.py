@@ -1,4 +1,4 @@
-"""Measures what handlers still do after their clients have disconnected, a quarter of a second after the request."""
+"""Measures how much work handlers still do if their clients disconnect a quarter of a second after the request."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ FINISHED = "ran to the end, %"
 
 
 async def _leave(url: str) -> None:
-    """Sends all requests at once, and closes each connection before its answer."""
+    """Sends all requests at once, and closes each connection after LEAVE_AFTER_S, before the answer."""
     timeout = aiohttp.ClientTimeout(LEAVE_AFTER_S)
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), timeout=timeout) as http:
         await asyncio.gather(*(_one(http, url) for _ in range(CLIENTS)))
@@ -37,7 +37,7 @@ async def _one(http: aiohttp.ClientSession, url: str) -> None:
 
 
 def work(url: str) -> dict[str, int]:
-    """Returns the counts of what the handlers have done so far."""
+    """Returns counts of the handlers' work so far: `started`, `calls`, `finished` and `ended`."""
     with urllib.request.urlopen(f"{url}/work", timeout=PATIENCE_S) as answer:  # noqa: S310  # our own URL
         counted: dict[str, int] = json.load(answer)
     return counted

@@ -1,4 +1,4 @@
-"""Measures one client that fetches large responses, and four clients that fetch small responses meanwhile."""
+"""Measures the CPU time of large responses, and how long other clients wait for small responses meanwhile."""
 
 from functools import partial
 from itertools import product
@@ -13,7 +13,7 @@ from lab.measurement.question import Question
 from lab.measurement.stage import Served, Stage, uvicorn
 
 SECONDS = 3
-SIZES = {"10 kB": 66, "1 MB": 6500, "10 MB": 62_500}  # rows
+SIZES = {"10 kB": 66, "1 MB": 6500, "10 MB": 62_500}  # numbers of rows
 WAYS = {
     "return type": "declared",
     "dict": "undeclared",
@@ -34,10 +34,9 @@ def _measured(stage: Stage, path: str, rows: int) -> Figures:
 
 
 def _cpu_ms(app: Served, url: str, seconds: float) -> float:
-    """Returns the CPU time of a response in ms: the mean of responses that are fetched one by one for at least
-    `seconds`.
+    """Returns the mean CPU time of a response in ms.
 
-    Raises ChildProcessError if a request fails.
+    Fetches responses, one after the other, for at least `seconds`. Raises ChildProcessError if a request fails.
     """
     try:
         with httpx.Client(timeout=60, trust_env=False) as client:

@@ -10,8 +10,8 @@ from lab.measurement.stage import Stage, uvicorn
 
 USERS, SECONDS = 16, 3
 CPU, P99 = "CPU ms a request", "p99 ms"
-# A program that reads standard error through a pipe, and needs two milliseconds for a line. Because of `&`, the program
-# is no descendant of the service: otherwise, the CPU time of the service would include that of the program.
+# A program that reads the service's standard error through a pipe, and needs two milliseconds for a line. The `&` in
+# SLOW_PIPE keeps the program from being a descendant of the service, whose CPU time would then include the program's.
 READER = "import sys, time\nfor line in sys.stdin: time.sleep(0.002)"
 SLOW_PIPE = ["bash", "-c", f"exec \"$@\" 2> >(exec {sys.executable} -c '{READER}' <&0 &)", "bash"]
 

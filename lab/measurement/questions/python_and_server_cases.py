@@ -24,10 +24,10 @@ SERVERS = {
     "granian": ("GRANIAN_PORT", ["-m", "granian", "--interface", "asgi", "--log-level", "warning", APP]),
 }
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
-# The claims compare servers, and builds, under this version. It is a constant, and not the version that runs this
-# module, because any Python may generate the documents from stored results.
+# The claims compare servers, and builds of Python, under this version. It is a constant, because any version of Python
+# may generate the documents from stored results.
 COMPARED = "3.11"
-SYSTEM = f"{COMPARED} of the system"  # distributions build with profile-guided optimisation, pyenv does not by default
+SYSTEM = f"{COMPARED} of the system"  # built with profile-guided optimisation; by default, pyenv builds without
 VERSIONS = [*sorted({COMPARED, "3.13", "3.14", HERE}), SYSTEM]
 LOCK = ROOT / "locks" / "dev.lock"
 
@@ -47,12 +47,12 @@ def python(version: str) -> Path:
 
 
 def _runs(base: str) -> bool:
-    """Returns False for a shim of pyenv whose version is not installed."""
+    """Returns True if the interpreter runs. A shim of pyenv does not run if its version is not installed."""
     return subprocess.run([base, "-V"], capture_output=True, check=False, timeout=10).returncode == 0
 
 
 def _interpreters(version: str) -> list[str]:
-    """Returns the paths at which Python `version` may be.
+    """Returns the paths at which the interpreter of Python `version` may be.
 
     For SYSTEM, returns no path if COMPARED itself is the system's Python, because the two cases would be the same.
     """

@@ -1,4 +1,4 @@
-"""Measures one process and four processes (uvicorn, gunicorn, pods), and the requests that a kill of one cuts off."""
+"""Compares one process with four (uvicorn, gunicorn, pods), and counts the requests that a kill of one cuts off."""
 
 import asyncio
 import signal
@@ -58,7 +58,7 @@ def _measured(stage: Stage, start: Start) -> Figures:
 
 
 def _throttled(served: list[Served]) -> tuple[int, int]:
-    """Returns the number of periods, and the number of periods in which the CPU limit stopped a process.
+    """Returns the number of scheduling periods, and the number of those in which the CPU limit stopped a process.
 
     Both are 0 if there is no limit.
     """
@@ -67,7 +67,7 @@ def _throttled(served: list[Served]) -> tuple[int, int]:
 
 
 async def _kill(served: Served) -> None:
-    """Sends SIGKILL to the process with the most connections, as the kernel does when memory is full."""
+    """Kills the process with the most connections by SIGKILL, which the kernel also sends when memory is full."""
     await asyncio.sleep(0.5)
     busiest = await asyncio.to_thread(max, tree(served.pid), key=lambda one: len(one.net_connections("tcp")))
     busiest.send_signal(signal.SIGKILL)
