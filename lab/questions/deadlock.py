@@ -1,13 +1,13 @@
 """Question: ten users get their answers, but with a hundred users every request hangs, and Postgres is idle. Why?
 
-Setup: a `def` handler needs one connection from a pool of ten, and AnyIO lends 40 threads. In `/dependency`, a sync
-dependency takes the connection in one thread, and then the handler needs a thread again. `/handler` takes the
-connection inside the handler; `/limited` is the dependency with `max_concurrency`; `/awaited` uses an async pool and no
-thread. `/held` counts the threads and connections in use, and the requests that wait for one.
+Setup: a `def` handler needs a connection from a pool of ten, and one of AnyIO's 40 threads. In `/dependency`, a sync
+dependency takes the connection in a thread and returns the thread; then the handler needs a thread again. `/handler`
+takes the connection inside the handler. `/limited` is like `/dependency`, but with `max_concurrency`. `/awaited` uses
+an async pool and no thread. `/held` counts the threads and connections in use, and the requests that wait for them.
 
 Asked: fastapi#3205, PRs #5122, #12066 and #15372, discord/access#496.
 
-What to expect: ten requests own a connection and wait for a thread; 40 requests own a thread and wait for a connection.
+What to expect: ten requests own a connection and wait for a thread. 40 requests own a thread and wait for a connection.
 No request can continue until the pool's time-out. The deadlock needs as many requests at a time as there are threads
 and connections together: 50.
 """
@@ -75,7 +75,7 @@ async def awaited(lent: Annotated[AsyncConnection, Depends(native_connection)]) 
 
 @app.get("/held")
 async def held(request: Request) -> dict[str, int]:
-    """Counts the threads and connections in use, and the requests that wait for one."""
+    """Returns how many threads and connections are in use, and how many requests wait for each."""
     threads, pool = current_default_thread_limiter().statistics(), request.state.pool.get_stats()
     return {
         "threads": threads.borrowed_tokens,

@@ -2,13 +2,13 @@
 
 Setup: five kinds of work: nothing; a call of an upstream that takes 200 ms, by an async client or by a sync client; a
 computation of 2 to 5 ms; and a call with a computation. Each kind of work runs in four ways: `/def` in one of 40
-threads, `/async` on the event loop, `/thread` and `/process` in an `async def` handler that passes the work to a thread
+threads, `/async` on the event loop, `/thread` and `/process` by an `async def` handler that passes the work to a thread
 or a process. `/process` has no async client, because the client belongs to the event loop of the application.
 
 Asked: in every discussion of FastAPI's performance.
 
 What to expect: `async def` is best for work that awaits, `def` or a thread for work that blocks, and a process for work
-that computes. Work that blocks in `async def` blocks all requests: the process handles one request at a time.
+that computes. Work that blocks in `async def` blocks all requests: the application handles one request at a time.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
         clients.append(http)
         yield
-    processes.shutdown(cancel_futures=True)  # waits, so that the CPU time of the processes counts as the application's
+    processes.shutdown(cancel_futures=True)  # waits for the processes, whose CPU time is measured
 
 
 async def awaits() -> int:
@@ -67,7 +67,7 @@ def both() -> int:
     return blocks() + computes()
 
 
-# In a thread, `awaits` runs on the event loop, to which its client belongs.
+# A thread passes `awaits` to the event loop, because the async client belongs to the event loop.
 DONE: dict[str, Callable[[], int]] = {
     "nothing": nothing,
     "awaits": lambda: from_thread.run(awaits),

@@ -1,14 +1,14 @@
 """Question: the client has disconnected. Does the handler notice, and how much work does it still do?
 
 Setup: a handler calls an upstream twenty times, 50 ms each; its clients disconnect during the first calls. `/runs_on`
-is an ordinary handler; `/asks` calls `request.is_disconnected()` after each call of the upstream; `/cancelled` waits
-for the disconnect beside the work, and cancels the work; `/streams` is a StreamingResponse.
-APP_LAB_MIDDLEWARE=base_http puts a BaseHTTPMiddleware in front of them. `/work` returns counts of the handlers' work.
+is an ordinary handler; `/asks` calls `request.is_disconnected()` after each call of the upstream; `/cancelled` has
+a second task, which waits for the disconnect and then cancels the work; `/streams` is a StreamingResponse.
+APP_LAB_MIDDLEWARE=base_http puts a BaseHTTPMiddleware in front of the handlers. `/work` counts the handlers' work.
 
 Asked: fastapi#3766, vllm#10087, starlette discussion 2094.
 
-What to expect: ASGI does not cancel a handler. The server only has a message, `http.disconnect`, for an application
-that receives messages. An ordinary handler receives no message after the body, and runs to its end. StreamingResponse
+What to expect: ASGI does not cancel a handler. The server only offers a message, `http.disconnect`, which an
+application must receive. An ordinary handler receives no message after the body, and runs to its end. StreamingResponse
 receives the message. BaseHTTPMiddleware hides the message from `is_disconnected()`, which does not wait for messages. A
 task that awaits the message receives it even behind BaseHTTPMiddleware.
 """
@@ -41,8 +41,9 @@ add_middleware(app, settings.middleware)
 
 
 async def calls(request: Request) -> AsyncGenerator[bytes, None]:
-    """Calls the upstream CALLS times, and counts the calls. A handler that is cancelled counts as ended, not as
-    finished.
+    """Calls the upstream CALLS times, and counts the calls.
+
+    A handler that is cancelled counts as ended, but not as finished.
     """
     work, http = request.state.work, request.state.http
     work["started"] += 1
@@ -75,7 +76,7 @@ async def asks(request: Request) -> int:
 
 @asynccontextmanager
 async def cancelled_on_disconnect(request: Request) -> AsyncIterator[None]:
-    """Cancels the `with` block when the client disconnects. Read the request's body before: `watch` discards it."""
+    """Cancels the `with` block when the client disconnects. Read the request's body first: `watch` discards it."""
 
     async def watch() -> None:
         while (await request.receive())["type"] != "http.disconnect":

@@ -6,11 +6,11 @@ return type in a `def` handler. `/small` is the request of another client.
 
 Asked: fastapi#360 and #1359, PR #2615, airflow#59082.
 
-What to expect: FastAPI serialises every response on the event loop, even the response of a `def` handler. It validates
-the response on the event loop only for `async def`. No other request runs until FastAPI has finished. Without a return
-type, FastAPI first copies the whole structure in Python with `jsonable_encoder`, which is the slowest way. `/stream`
-sends a hundred lines at a time, and then lets other requests run. Starlette and uvicorn themselves let other requests
-run only if the client reads slowly.
+What to expect: FastAPI serialises every response on the event loop, even the response of a `def` handler. For `def`,
+only the validation of the response runs in a thread. While FastAPI works on the event loop, no other request runs.
+Without a return type, FastAPI first copies the whole structure in Python with `jsonable_encoder`, which is the slowest
+way. `/stream` sends a hundred lines at a time, and lets other requests run after each hundred. Without this step,
+Starlette and uvicorn would let other requests run during a stream only if the client reads slowly.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ made: dict[int, list[dict[str, Any]]] = {}
 
 
 def table(number: int) -> list[dict[str, Any]]:
-    """Returns the rows. They are created once, so that only the response is measured."""
+    """Returns `number` rows. They are created only once, so that mainly the response is measured."""
     if number not in made:
         made[number] = [row(index) for index in range(number)]
     return made[number]

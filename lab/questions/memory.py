@@ -1,6 +1,6 @@
 """Question: memory grows with the load and never falls. Is it a leak?
 
-Setup: four endpoints use some memory in their own way. `/threads` builds a list of strings in one of forty threads,
+Setup: four endpoints use memory in different ways. `/threads` builds a list of strings in one of forty threads,
 waits, drops the list and keeps a short text of each request in a cache of fixed size; `/cycles` drops objects that
 refer to each other; `/leak` keeps lists of strings in a module's list; `/bounded` keeps them in a cache of fixed size.
 `/collect` runs the garbage collector, `/trim` returns free memory to the system.
@@ -8,8 +8,9 @@ refer to each other; `/leak` keeps lists of strings in a module's list; `/bounde
 Asked: fastapi#596, #1624 and #4649, uvicorn#1993, botocore#2047.
 
 What to expect: three causes look alike in a graph. First, glibc keeps freed memory in arenas, up to eight for each
-core; malloc_trim() returns a part of it, and MALLOC_ARENA_MAX limits the number of arenas. Second, Python keeps
-reference cycles until it collects garbage. Third, a leak; only a leak grows with every request.
+core; malloc_trim() returns a part of this memory to the system, and MALLOC_ARENA_MAX limits the number of arenas.
+Second, Python keeps reference cycles until it collects garbage. The third is a leak, which alone grows with every
+request.
 """
 
 import ctypes
@@ -69,6 +70,6 @@ async def collect() -> int:
 
 @app.get("/trim")
 async def trim() -> int:
-    """Returns free memory to the kernel with glibc's malloc_trim. Returns 0 with another C library."""
+    """Gives free memory back to the kernel by glibc's malloc_trim. Returns 1 if any was given back, otherwise 0."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     return int(trim(0)) if trim else 0

@@ -4,19 +4,19 @@ Setup: APP_LAB_OBSERVE selects one of the following.
 
     stdlib, queue              a log line for each request, by Python's logging, without and with a queue
     loguru, structlog          a log line for each request, by these libraries
-    ours                       a log line from this project's record, which a thread writes with many others
+    ours                       a log line from this project's record of a webhook; a thread writes many lines at once
     prometheus                 metrics by prometheus-fastapi-instrumentator
     otel, otel_sampled         traces by OpenTelemetry's instrumentation of FastAPI, of all requests or one in a hundred
     telemetry                  traces by FastAPI's own `telemetry=`
 
-The exporter discards spans. The instrumentations record no metrics, because no meter provider is set. uvicorn's access
-log and a slow reader of standard error are options of the measurement.
+The exporter discards the traces' spans. The instrumentations record no metrics, because no meter provider is set.
+uvicorn's access log and a slow reader of standard error are options of the measurement.
 
 Asked: lite-bootstrap#189, opentelemetry-python#3474, uvicorn#112, loguru#667.
 
 What to expect: on an endpoint that does nothing, each of these takes a large part of the request's CPU time, except
 this project's record. On an endpoint that calls a database for two milliseconds, log lines and metrics take a small
-part; traces do not. If standard error is a full pipe that nobody reads, a log line blocks the event loop.
+part, but traces a large part. If standard error is a full pipe that nobody reads, a log line blocks the event loop.
 """
 
 import logging
@@ -42,7 +42,7 @@ from app.telemetry.record import WebhookRecord
 from app.telemetry.stderr import replace_stderr
 from lab.lab_settings import load_lab_settings
 
-Tell = Callable[[float], object]  # takes the value of time.perf_counter() at the request's start
+Tell = Callable[[float], object]  # records a request, given the value of time.perf_counter() at its start
 observe = load_lab_settings().observe
 # This text is as long as an ordinary line of a log.
 TEXT = (

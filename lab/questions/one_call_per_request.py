@@ -1,10 +1,10 @@
 """Question: each request calls a service that accepts many items in one call. How can requests share a call?
 
-`OneCall` does for any such service what group commit does in this project (`app.sqs.group_commit`). It needs only the
-standard library, so that a reader can copy it.
+`OneCall` shares the calls of any such service, as `app.sqs.group_commit` does for SQS in this project. `OneCall` needs
+only the standard library, so that a reader can copy it.
 
-`python -m lab.questions.one_call_per_request` compares one call per item with shared calls, on an HTTP endpoint that
-accepts many items, over sockets.
+`python -m lab.questions.one_call_per_request` compares one call per item with shared calls. It calls an HTTP endpoint
+that accepts many items, over sockets.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ Result = TypeVar("Result")
 
 
 class OneCall(Generic[Item, Result]):
-    """Sends items that wait at the same time in one call: at most `size` items per call, and `calls` calls in flight.
+    """Shares each call between items that wait at the same time.
 
-    `call` gets a list of items, and returns a result or an exception for each item. If `call` raises an exception, all
-    items of the call fail.
+    A call has at most `size` items, and at most `calls` calls are in flight. `call` gets a list of items, and returns a
+    result or an exception for each item. If `call` raises an exception, all items of the call fail.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class OneCall(Generic[Item, Result]):
         return await settled
 
     async def close(self) -> None:
-        """Waits until all items are settled."""
+        """Waits until each item has its result or exception."""
         while self._sending:
             await asyncio.wait(self._sending)
 
@@ -79,7 +79,7 @@ ITEMS, USERS, CALLS, SIZE, CALL_S = 1000, 100, 4, 100, 0.01
 
 
 async def _bulk(request: web.Request) -> web.Response:
-    """The called service: takes a list of items in one call, in about the time of one item."""
+    """The service that is called: handles a list of items in about the time of one item."""
     items = await request.json()
     await asyncio.sleep(CALL_S)
     return web.json_response([{"id": item} for item in items])

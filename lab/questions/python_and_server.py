@@ -3,7 +3,7 @@
 Setup: `/nothing` answers at once; `/real` validates its query, makes a SELECT through an async pool of connections, and
 returns twenty rows by a declared type. The servers are uvicorn with uvloop, uvicorn with asyncio, and granian, with one
 process each, under each installed Python. The application imports nothing of the lab, so that it runs in any
-environment.
+environment that has its packages.
 
 Asked: see the measurements of others in docs/questions/python_and_server.md.
 

@@ -1,10 +1,10 @@
-"""Question: a client gets resets and refused connections, and the service logs nothing. Who closes connections, and
-when?
+"""Question: clients get resets and refusals, but the service logs nothing. When does uvicorn close connections?
 
-    python -m lab.questions.uvicorn_closes idle        a kept-alive connection, before and after uvicorn's five seconds
+    python -m lab.questions.uvicorn_closes idle        a kept-alive connection, idle for less and more than five seconds
     python -m lab.questions.uvicorn_closes stopping    a request in flight and a new connection, after SIGTERM
 
-What to expect: uvicorn closes a connection that was idle for five seconds. At SIGTERM, uvicorn closes its listener.
+What to expect: uvicorn closes a connection that was idle for five seconds. At SIGTERM, uvicorn closes its listener: it
+answers the request in flight, but the new connection is refused.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ def stopping() -> Iterator[str]:
 
 
 def _answer(connection: HTTPConnection) -> str:
-    """Returns the status of a request, or the error that a client's application sees."""
+    """Sends a request. Returns the status of the response, or the error that the client gets."""
     try:
         connection.request("GET", "/")
         with connection.getresponse() as response:
@@ -65,7 +65,7 @@ def _answer(connection: HTTPConnection) -> str:
 
 @contextmanager
 def _uvicorn() -> Iterator[tuple[Callable[[], None], int]]:
-    """Runs uvicorn with its default settings. Yields a function that sends SIGTERM to uvicorn, and the port."""
+    """Runs uvicorn with its default settings. Yields two values: a function that sends SIGTERM, and uvicorn's port."""
     port = free_port()
     command = ["uvicorn", f"{__spec__.name}:app", "--port", str(port), "--log-level", "warning"]
     with child_process(command, os.environ, 2 * SLOW_S) as process:

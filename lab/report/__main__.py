@@ -1,6 +1,6 @@
-"""Writes the pictures of docs/lab.md, and lab.html, again if one of these files is stale.
+"""Draws the pictures of docs/lab.md and writes lab.html again, if one of these files is stale (missing or out of date).
 
-python -m lab.report            write the stale files
+python -m lab.report            write all files of each run that has a stale file
 python -m lab.report --check    fail if a file is stale
 """
 
