@@ -9,8 +9,8 @@ from lab.measurement.questions.def_or_async_def_cases import ANSWERS, WAYS, WORK
 from loadtest.record.price_estimate import MedianEstimate, estimate
 from loadtest.report.cells import markdown
 
-# Two runs of the same case differ by less than this factor. A ratio is a difference only if its whole interval is
-# beyond this factor. With at most eight repeats, the interval contains every repeat.
+# Two runs of the same case differ by less than this factor. A ratio counts as a difference only if its whole interval
+# is above MARGIN or below 1 ÷ MARGIN. With at most eight repeats, the interval contains every repeat.
 MARGIN = 1.1
 NOTHING = "–"
 THREE_DIGITS = 10  # a smaller number has two decimals
@@ -63,7 +63,8 @@ def _ratio(answer: Answer, ratio: Ratio) -> MedianEstimate:
 def judge(claim: Claim, measured: MedianEstimate) -> str:
     """Returns the verdict on a claim, which is an empty string if the measured ratio is on the side that users claim.
 
-    `near 1 in a repeat`: the interval is not beyond MARGIN on one side of 1. `the opposite`: it is on the other side.
+    `near 1 in a repeat`: the interval overlaps the range from 1 ÷ MARGIN to MARGIN. `the opposite`: the interval
+    is on the side of this range that contradicts the claim.
     """
     more, less = measured.low > MARGIN, measured.high < 1 / MARGIN
     if not more and not less:
@@ -72,7 +73,7 @@ def judge(claim: Claim, measured: MedianEstimate) -> str:
 
 
 def claims(answer: Answer) -> str:
-    """Returns a table with the two figures of each claim, their ratio, and what contradicts the claim."""
+    """Returns a table of each claim's two figures, their ratio, and the verdict if the claim is not confirmed."""
     rows = [
         [one.what, _middle(one.first), _middle(one.second), "; ".join(filter(None, [interval(one.ratio), one.verdict]))]
         for one in outcomes(answer)
@@ -99,7 +100,7 @@ def figures(answer: Answer) -> str:
 
 
 def def_or_async_def(answer: Answer) -> str:
-    """Returns a table of work (rows) and ways to run it (columns), with the answers a second ÷ those of `def`."""
+    """Returns a table of work (rows) and ways to run it (columns). A cell is the answers a second ÷ those of `def`."""
     rows = []
     for work, name in WORK.items():
         cells = [_ratio(answer, Ratio(ANSWERS, case(work, way), case(work, "def"))) for way in WAYS]

@@ -13,11 +13,11 @@ from lab.report.published import PUBLISHED
 from loadtest.record.price_estimate import estimate
 from loadtest.report.charts import MEASURED, NUMBER, Spec
 
-STEP = 34  # pixels of a comparison or a case
+STEP = 34  # height of a comparison or a case, in pixels
 BOTH, ALONE = "Published and measured ratios.", "Measured ratios; nothing was published."
-# Pixels left of the names, because a reader's font may be wider than the font with which Vega computes the layout.
+# Pixels to the left of the names. A reader's font may be wider than the font with which Vega computes the layout.
 MARGIN = 40
-SHORT_AXIS = 20  # an axis up to this value is almost linear
+SHORT_AXIS = 20  # a symlog axis up to this value is almost linear
 FEW_TICKS = 6  # approximate number of Vega's own ticks; more ticks would touch each other at the ends of the axis
 
 
@@ -65,7 +65,7 @@ def _ratios(rows: list[dict[str, Any]], title: str) -> Spec:
 
 
 def figure(answer: Answer) -> Spec:
-    """Returns a question's chart: its figure in every case. The axis is logarithmic above 1, and includes 0."""
+    """Returns a question's chart: one figure in every case. The axis is logarithmic above 1, and includes 0."""
     question = QUESTIONS[answer.name]
     rows: list[dict[str, Any]] = []
     for case in answer.cases():
@@ -81,9 +81,10 @@ def figure(answer: Answer) -> Spec:
 
 
 def _ticks(room: float) -> list[int] | None:
-    """Returns 0 and the powers of ten up to `room`, or None if `room` is small enough for Vega's own ticks.
+    """Returns 0 and the powers of ten up to `room`, the end of the axis, or None if Vega's own ticks fit.
 
-    Vega places the ticks of a symlog axis at equal distances in value, so its ticks touch each other at the right end.
+    Vega's own ticks of a symlog axis have equal distances in value. On a long axis, they touch each other at the right
+    end.
     """
     if room < SHORT_AXIS:
         return None
@@ -106,7 +107,7 @@ def _cases(rows: list[dict[str, Any]], x: alt.Scale, axis: str, title: str, tick
 
 
 def _scale(rows: list[dict[str, Any]]) -> alt.Scale:
-    """Returns a logarithmic scale with room for the values and the numbers beside them; for ratios, it includes 1."""
+    """Returns a logarithmic scale with room for the values and the numbers beside them. For ratios, it includes 1."""
     ones = [1.0] if any("figure" in row for row in rows) else []
     low = min([*ones, *(row["low"] for row in rows)], default=1)
     high = max([*ones, *(row["high"] for row in rows)], default=1)

@@ -18,7 +18,7 @@ DOCUMENT = ROOT / "docs"
 
 
 class Run(NamedTuple):
-    """The studies and questions of one folder of results, either of which may be empty."""
+    """The results of studies and questions in one folder. Each of the two may be empty."""
 
     lab: LabResults
     answers: Answers
@@ -36,28 +36,31 @@ def read(folder: Path) -> Run:
 
 
 def newest(name: str) -> tuple[Study, Path]:
-    """Returns the newest measurement of the study `name`, and its folder. Raises NotMeasured."""
+    """Returns the newest measurement of the study `name`, and its folder. Raises NotMeasured if there is none."""
     run = read(documents.folder(name))
     study = run.lab.study(name)
-    assert study is not None  # according to the index
+    assert study is not None  # the index names this folder for the study
     return study, run.folder
 
 
 def newest_answer(name: str) -> tuple[Answer, Path]:
-    """Returns the newest measurement of the question `name`, and its folder. Raises NotMeasured."""
+    """Returns the newest measurement of the question `name`, and its folder. Raises NotMeasured if there is none."""
     run = read(documents.folder(name))
     answer = run.answers.of(name)
-    assert answer is not None  # according to the index
+    assert answer is not None  # the index names this folder for the question
     return answer, run.folder
 
 
 def verdicts() -> str:
-    """Returns one line for each study, and where all studies and questions were measured. Raises NotMeasured."""
+    """Returns the table of the studies' verdicts, followed by `measured()`. Raises NotMeasured."""
     return f"{lab_tables.verdicts([(of, _page(folder)) for of, folder in map(newest, PUBLISHED)])}\n\n{measured()}"
 
 
 def measured() -> str:
-    """Returns the command, and the commit and machine of each study and question. Raises NotMeasured."""
+    """Returns the command that measures a study or question, and the commit and machine of each measurement.
+
+    Raises NotMeasured if a study or question was never measured.
+    """
     groups: dict[str, list[str]] = {}
     for name, environment, repeats in _environments():
         groups.setdefault(f"{captions.where(environment)}; {repeats} interleaved repeats", []).append(name)
@@ -91,20 +94,20 @@ def answer(name: str) -> str:
 
 
 def number(name: str) -> str:
-    """Returns the claims of a question and their provenance, for the question's page. Raises NotMeasured."""
+    """Returns the table of a question's claims, with its provenance, for the question's page. Raises NotMeasured."""
     return "\n\n".join([lab_answers.claims(newest_answer(name)[0]), answer_provenance(name)])
 
 
 def def_or_async_def() -> str:
-    """Returns the table of docs/questions/def_or_async_def.md and its provenance. Raises NotMeasured."""
+    """Returns the table for docs/questions/def_or_async_def.md, with its provenance. Raises NotMeasured."""
     name = "def_or_async_def"
     return "\n\n".join([lab_answers.def_or_async_def(newest_answer(name)[0]), answer_provenance(name)])
 
 
 def answer_provenance(name: str) -> str:
-    """Returns the load, the command, the commit and the machine of an answer, and a link to every case.
+    """Returns the load, the command, the commit and the machine of an answer, and a link to the page of every case.
 
-    Raises NotMeasured.
+    Raises NotMeasured if there is no answer.
     """
     measured, folder = newest_answer(name)
     page = f"[Every case]({_page(folder, DOCUMENT / 'questions')}#{name})"
@@ -119,6 +122,6 @@ def _page(folder: Path, document: Path = DOCUMENT) -> str:
 
 
 def stale() -> list[Run]:
-    """Returns the newest runs whose page or pictures are missing or differ from a redraw."""
+    """Returns those of the newest runs whose page or pictures are missing or out of date."""
     folders = {documents.folder(name) for name in (*PUBLISHED, *QUESTIONS) if name in index.read().parts}
     return [run for run in map(read, sorted(folders)) if lab_pictures.stale(run.lab, run.answers, run.folder)]

@@ -10,7 +10,7 @@ from loadtest.record.price_estimate import MedianEstimate, estimate
 from loadtest.report.cells import label, markdown, milliseconds
 from loadtest.report.tables import NOT_YET
 
-# Above this share of all cores, the machine bounds a figure: it is a lower bound of what the lab does.
+# If at least this share of all cores is used, the machine is full, and a figure is a lower bound of what the lab does.
 FULL = 0.9
 VERDICTS: dict[Verdict, str] = {
     "reproduced": "reproduced",
@@ -29,7 +29,7 @@ def study(study: Study) -> str:
 
 
 def comparisons(study: Study, main: bool = False) -> str:
-    """Returns a table with published ratio, measured ratio and verdict of each comparison.
+    """Returns a table with the published ratio, the measured ratio and the verdict of each comparison.
 
     If `main` is True, the table has only the main comparisons.
     """
@@ -57,7 +57,7 @@ def _interval(between: MedianEstimate) -> str:
 
 
 def reasons(study: Study) -> str:
-    """Returns a line for each reason why a ratio was not reproduced, with the comparisons of this reason."""
+    """Returns the reasons why ratios were not reproduced: one line for each reason, with all of its comparisons."""
     claims: dict[str, list[str]] = {}
     for outcome in outcomes(study):
         if outcome.reason:
@@ -95,7 +95,7 @@ HEAD = [
 
 
 def rows(study: Study) -> str:
-    """Returns a table of every case: medians of the repeats; throughput, threads and lab cores with intervals."""
+    """Returns a table of every case, with medians. Throughput, threads and the lab's cores also have intervals."""
     return markdown(HEAD, [_case(name, study.of(name)) for name in study.names()])
 
 
@@ -123,7 +123,7 @@ def _cpu(milliseconds: MedianEstimate) -> str:
 def _others(repeats: list[CaseRepeat]) -> str:
     """Returns the answers other than 200 of the repeat with the median rate.
 
-    `none` means no answer: it came too late, or the connection was refused or closed.
+    `none` counts requests without an answer in time, and requests whose connection was refused or closed.
     """
     statuses = sorted(repeats, key=lambda row: row.measurement.rps)[len(repeats) // 2].measurement.statuses
     others = {code: number for code, number in sorted(statuses.items()) if code != "200"}
@@ -135,7 +135,7 @@ def _lab_cores(row: CaseRepeat) -> float | None:
 
 
 def _machine(repeats: list[CaseRepeat]) -> str:
-    """Returns how many cores the lab, load generator, upstream, database and harness used together."""
+    """Returns how many cores the lab, load generator, upstream, database and load test used together."""
     cores = [row.cores for row in repeats if row.cores]
     if not cores:
         return "–"

@@ -8,13 +8,13 @@ from lab.report.published import PUBLISHED, REASONS, PublishedComparison
 from loadtest.record.price_estimate import MedianEstimate, ratio
 
 Verdict = Literal["reproduced", "stronger", "weaker", "unclear", "different", "opposite"]
-# For the verdict `reproduced`, the measured ratio differs from the published one by a factor of at most FACTOR. A
-# published ratio up to SAME, or down to 1 ÷ SAME, counts as one; the measured ratio must then be between SAME_LOW and
+# The verdict `reproduced` needs a measured ratio that differs from the published ratio by a factor of at most FACTOR.
+# If the published ratio is from 1 ÷ SAME to SAME, it counts as 1, and the measured ratio must be between SAME_LOW and
 # SAME_HIGH.
 FACTOR = 1.5
 SAME = 1.05
 SAME_LOW, SAME_HIGH = 0.8, 1.25
-# The id of the comparison of a reference with itself.
+# The id of the comparison between a reference and its copy.
 NOISE = "noise"
 
 
@@ -98,7 +98,8 @@ def judge(comparison: PublishedComparison, measured: MedianEstimate) -> Verdict 
         stronger, weaker   the interval is on the published side, but the median is beyond FACTOR
 
     If the published ratio is 1, the verdict is `reproduced` if the interval is between SAME_LOW and SAME_HIGH,
-    `unclear` if only the median is between them, and `different` otherwise. A claim without figures has only a side.
+    `unclear` if only the median is between them, and `different` otherwise. A claim without figures only says on which
+    side of 1 the ratio is: it is `reproduced` if the interval is on that side.
     """
     published = comparison.ratio
     if isnan(measured.median) or (published is None and comparison.claimed is None):

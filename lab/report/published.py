@@ -7,17 +7,17 @@ from typing import Any, Literal
 from loadtest.record.shapes import Record
 
 _HERE = Path(__file__).parent
-# For each study and comparison: why the published ratio was not reproduced. Measurements have shown the reasons.
+# For each study, and each comparison whose published ratio was not reproduced: the reason, found by measuring.
 REASONS: dict[str, dict[str, str]] = json.loads((_HERE / "reasons.json").read_text(encoding="utf-8"))
 
 
 class PublishedComparison(Record):
     """Two cases of a study. `published`: the figures of `over` and `under`; `claimed`: what is claimed without figures.
 
-    `metric`: `rps` (200s a second), `mean_ms` (latency), `threads` or `cpu_ms` (a request). If the figure of `under` is
-    1, the figure of `over` is the ratio itself: the published rates of fib 30 (10, 9, 38 and 33) are rounded too much,
-    so the file has the ratios of the unrounded rates. docs/lab.md shows only comparisons with `main`, at most five of a
-    study.
+    `metric`: `rps` (200s a second), `mean_ms` (mean latency), `threads`, or `cpu_ms` (CPU time of a request). If the
+    figure of `under` is 1, the figure of `over` is the ratio itself: the published rates of fib 30 (10, 9, 38 and 33)
+    are rounded too much, so the file has the ratios of the unrounded rates. docs/lab.md shows only comparisons with
+    `main`, at most five of a study.
     """
 
     id: str

@@ -21,11 +21,11 @@ from local import child
 
 DATABASE = "postgres"
 _PREFIX = "invoice-webhook-postgres-"
-_PATIENCE = 10.0  # seconds to stop; Postgres needs some 0.2 s
+_PATIENCE = 10.0  # seconds for the child to stop; Postgres needs some 0.2 s
 
 
 class Postgres(NamedTuple):
-    """A running Postgres. `url` is libpq's, with a password; `pid` is the server's first process."""
+    """A running Postgres. `url`: a URL for libpq, with the password. `pid`: the id of the server's main process."""
 
     url: str
     pid: int
@@ -47,7 +47,7 @@ def start(folder: Path | None = None) -> Iterator[Postgres]:
 
 
 def run(folder: Path) -> None:
-    """Runs the cluster until the parent or Postgres ends."""
+    """Runs the cluster in `folder` until SIGTERM, or until Postgres ends. Then removes the folder."""
     signal.signal(signal.SIGTERM, _stop)
     try:
         password = secrets.token_hex(16)
