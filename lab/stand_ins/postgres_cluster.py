@@ -16,7 +16,7 @@ from lab.stand_ins.postgres_programs import privileges, programs
 from local.ports import free_port
 
 USER = "lab"
-_STOP = 5.0  # seconds
+_STOP = 5.0  # seconds, like _START
 _START = 60.0
 _PORTS = 5  # ports to try, because another process can take a free port before Postgres listens on it
 # The data need not survive a crash, and Postgres' background work must not disturb the measurements.
@@ -96,9 +96,9 @@ def _started(found: Path, folder: Path, port: int, rights: dict[str, Any]) -> "s
 
 
 def _end_with_this() -> None:
-    """Makes the kernel end the server when this process ends, even by SIGKILL. Linux only.
+    """Makes the kernel end the server when the server's parent process ends, even by SIGKILL. Works only on Linux.
 
-    After SIGKILL, nothing removes the folder.
+    A parent that SIGKILL ends cannot remove the folder. Then `lab.stand_ins.postgres.start` removes it.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGQUIT)
@@ -119,7 +119,10 @@ def _accepts(process: "subprocess.Popen[bytes]", folder: Path) -> bool:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Ends all of the server's processes by an immediate shutdown. After _STOP seconds, kills the first process."""
+    """Ends all of the server's processes by an immediate shutdown.
+
+    Kills the server's main process if it still runs after _STOP seconds.
+    """
     process.send_signal(signal.SIGQUIT)
     try:
         process.wait(_STOP)

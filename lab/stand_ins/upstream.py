@@ -1,7 +1,7 @@
 """A slow upstream for the lab: `GET /?ms=n` waits for n milliseconds (0 to 10,000), and answers `{"waited_ms": n}`.
 
 `start()` runs the upstream as a child process that ends with its parent; `python -m lab.stand_ins.upstream` runs it by
-hand. It uses no framework, so that it never limits a measurement: thousands of requests may wait in it.
+hand. The upstream uses no framework, so that it never limits a measurement: thousands of requests may wait in it.
 """
 
 import argparse
@@ -30,7 +30,7 @@ _KEEP_ALIVE_SECONDS = 75
 
 
 class RunningUpstream(NamedTuple):
-    """A running upstream; `url` has no path (APP_LAB_UPSTREAM_URL)."""
+    """A running upstream. `url`, the value for APP_LAB_UPSTREAM_URL, has no path."""
 
     url: str
     pid: int
