@@ -1,14 +1,15 @@
 """Runs the service on a laptop.
 
-`python -m local run` starts stand-ins for AWS and Chargebee. Then it starts the service and a worker with the same
-commands as a deployment.
+`python -m local run` starts stand-ins for AWS and Chargebee, which are local servers with the same APIs. Then it starts
+the service and a worker with the same commands as a deployment.
 
 cli/            `python -m local`: one file per command
 local_run.py    starts the stand-ins and records their addresses
 launch.py       starts the service and a worker, which use the stand-ins
 child.py        child processes that end when their parent ends
-embedded_aws.py, chargebee/, tls.py    the stand-ins; the real clients call them over the real protocols
-seeding.py, usage_events.py    create invoices, and the billable events (usage) that a worker adds to them as charges
+embedded_aws.py, chargebee/    the stand-ins; the service calls them with the same clients as in a deployment
+tls.py          creates certificates for HTTPS
+seeding.py, usage_events.py    create invoices and usage; the worker adds the usage to the invoices as charges
 money_audit.py        checks that each billable event was charged exactly once
 demo/, compare/, doctor/, live/        the code of the commands `demo`, `compare` and `doctor`, and of the live page
 """

@@ -35,7 +35,7 @@ def main() -> None:
     except ConfigurationError as error:
         sys.exit(f"error: {error}")
     url = http_url(host, listener.getsockname()[1])
-    # Clients may already connect: the socket listens, and the operating system queues connections for the server.
+    # Clients can already connect: the socket listens, and the system queues connections until the server runs.
     sys.stdout.write((json.dumps({"url": url}) if as_json else f"Stand-in for Chargebee on {url}") + "\n")
     sys.stdout.flush()
     serve(create_app(behaviour, hosts=[*hosts, host]), listener)

@@ -1,8 +1,8 @@
 """Serves Chargebee's API over HTTP.
 
 For each call, the API checks the API key and the rate limit. While a call changes an invoice, other calls cannot change
-it. The options in `behaviour.py` can add latency and errors. If a client repeats a request with the same idempotency
-key, the API sends the first answer again.
+it. The options in `behaviour.py` can add latency and errors. If a client repeats a successful request with the same
+idempotency key, the API sends the first answer again.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ class Api:
         self.behave(behaviour)
 
     def behave(self, behaviour: Behaviour) -> None:
-        """Replaces the stand-in's options for later calls.
+        """Sets the stand-in's options, which apply to all later calls.
 
         Earlier calls still count against the rate limit, and stored idempotency keys remain valid.
         """
@@ -69,9 +69,9 @@ class Api:
         return response
 
     async def answer_by_hand(self, request: Request) -> Response:
-        """Performs an operation as a person does in Chargebee's web application.
+        """Performs an operation as if a person had used Chargebee's web application.
 
-        Such a call needs no API key, never fails at random, and does not count against the rate limit.
+        The request needs no API key, never fails at random, and does not count against the rate limit.
         """
         try:
             call = await read(request, *route(request))
@@ -134,7 +134,7 @@ class Api:
         return self._operations[call.operation](call)
 
     def _table(self) -> dict[str, Callable[[Call], bytes]]:
-        """Returns, for each operation, the function that does the work."""
+        """Returns the function of each operation, by the operation's name."""
         site, corrections = self.site, self.corrections
         return {
             "retrieve": lambda call: site.retrieve(call.resource, call.params),

@@ -10,10 +10,10 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class ApiError(Exception):
-    """An error that the API answers with the HTTP status `status`.
+    """An error that makes the API answer with the HTTP status `status`.
 
-    In the answer's JSON, `code` is the value of the field `api_error_code`, `kind` is the value of `type`, and `param`
-    names the wrong parameter.
+    In the answer's JSON, the field `api_error_code` is `code`, the field `type` is `kind`, and the field `param` is the
+    name of the wrong parameter.
     """
 
     def __init__(
@@ -75,9 +75,9 @@ def invalid_request(message: str) -> ApiError:
 
 
 def limit_exceeded(retry_after: int | str) -> ApiError:
-    """Returns the error for too many calls, 429.
+    """Returns the error (429) for too many calls.
 
-    `retry_after` is the value of the Retry-After header: a number of seconds, or any text, to test clients.
+    `retry_after` is the value of the Retry-After header: a number of seconds or, in tests, any other text.
     """
     message = "Sorry, access has been blocked temporarily due to request count exceeding acceptable limits."
     headers = {"Retry-After": str(retry_after)}
@@ -90,9 +90,10 @@ def lock_timeout() -> ApiError:
 
 
 def still_in_progress() -> ApiError:
-    """Returns the error for a repeated request, if the first request with the same idempotency key has not ended.
+    """Returns the error (409) for a repeated request while the first request with the same idempotency key still runs.
 
-    Chargebee does not document this answer. The client of Adyen's SAP Commerce plugin has received it in production.
+    Chargebee does not document this answer. The Chargebee client in Adyen's SAP Commerce plugin has received it in
+    production.
     """
     return invalid_state("The previous request is still in progress. Please retry the request")
 

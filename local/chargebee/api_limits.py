@@ -1,6 +1,6 @@
 """Limits the calls per minute, locks invoices that are being changed, and stores answers by idempotency key.
 
-All times are in seconds and from the same clock, which never decreases.
+All times are seconds of one clock, which never goes back.
 """
 
 import math
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from local.chargebee import api_errors
 
 WINDOW = 60.0
-# Chargebee's limit for idempotency keys: https://apidocs.chargebee.com/docs/api/idempotency
+# Chargebee's maximum length of an idempotency key: https://apidocs.chargebee.com/docs/api/idempotency
 LONGEST_KEY = 100
 
 
 class RateLimit:
     """Allows at most `rate` calls in any 60 s.
 
-    Rejected calls do not count. Therefore, a client can call again after waiting for the seconds in Retry-After.
+    Rejected calls do not count. Therefore, a client that has waited for the seconds in Retry-After can call again.
     """
 
     def __init__(self, rate: int) -> None:
@@ -27,7 +27,10 @@ class RateLimit:
         self._taken: deque[float] = deque()
 
     def take(self, now: float) -> None:
-        """Counts a call, or raises ApiError (429) with the seconds until the next call is allowed, rounded up."""
+        """Counts a call. Raises ApiError (429) if the limit is reached.
+
+        The error contains the number of seconds until a call is allowed again, rounded up.
+        """
         self._forget(now)
         if len(self._taken) >= self.rate:
             frees = self._taken[len(self._taken) - self.rate] + WINDOW
@@ -39,7 +42,7 @@ class RateLimit:
         self.rate = rate
 
     def used(self, now: float) -> int:
-        """Returns how many calls the limit has let through in the last 60 s."""
+        """Returns how many calls the limit has allowed in the last 60 s."""
         self._forget(now)
         return len(self._taken)
 
@@ -49,7 +52,7 @@ class RateLimit:
 
 
 class Locks:
-    """Locks invoices, so that at most one request at a time changes an invoice."""
+    """Locks invoices, so that two requests never change the same invoice at the same time."""
 
     def __init__(self) -> None:
         self._locked: dict[str, str | None] = {}
@@ -58,8 +61,9 @@ class Locks:
     def lock(self, invoice_id: str, key: str | None = None) -> Iterator[None]:
         """Locks the invoice until the `with` block ends. `key`: the request's idempotency key.
 
-        Raises ApiError (429) at once if another request has locked the invoice. Chargebee's API would first wait some
-        time for the lock. Raises ApiError (409) if the other request has the same idempotency key.
+        `invoice_id` can be any text that names the invoice, such as `Call.locked`. If another request has locked the
+        invoice, raises ApiError: 409 if that request has the same `key`, 429 otherwise. Chargebee's own API waits some
+        time for the lock before it answers 429.
         """
         if invoice_id in self._locked:
             same_key = key is not None and self._locked[invoice_id] == key
@@ -95,7 +99,7 @@ class IdempotencyKeys:
         """Returns the answer that is stored for `key`, or None if no answer is stored.
 
         Raises ApiError (400) if `key` is too long, or if the earlier request with this key was different. Chargebee
-        documents that it compares the two requests, but not which error it returns.
+        documents that it compares the two requests, but not which error it returns if they differ.
         """
         if len(key) > LONGEST_KEY:
             raise api_errors.invalid_request(f"The idempotency key has more than {LONGEST_KEY} characters")
@@ -110,7 +114,7 @@ class IdempotencyKeys:
         """Stores the answer to `request`. The stored answer expires `seconds` after `now`."""
         self._answers.pop(key, None)
         self._answers[key] = _StoredAnswer(request, answer, now + seconds)
-        # Deletes expired answers, oldest first. The dict's first answer is the oldest. It is also the first to expire,
-        # unless the option `idempotency_seconds` has changed.
+        # Deletes expired answers. The dict has the order in which the answers were stored. The answers also expire in
+        # this order, unless the option `idempotency_seconds` has changed.
         while (oldest := next(iter(self._answers))) != key and self._answers[oldest].until <= now:
             del self._answers[oldest]

@@ -14,7 +14,7 @@ API_KEY = "test_standin"
 class Behaviour(BaseModel):
     """The options of the stand-in for Chargebee's API.
 
-    The defaults are the limits of a Chargebee test site: 150 calls a minute, and idempotency keys that are stored for
+    The default limits are those of a Chargebee test site: it allows 150 calls a minute, and stores idempotency keys for
     30 minutes.
     """
 
@@ -87,7 +87,7 @@ class ApiFaults:
         return self._retry_after or self._random.choices(_RETRY_AFTERS, _WEIGHTS)[0]
 
     def draw(self) -> Fault | None:
-        """Chooses at random whether a call fails. Returns the call's fault, or None if the call succeeds."""
+        """Chooses at random whether a call fails. Returns the fault to inject, or None if the call does not fail."""
         if self._random.random() >= self._share:
             return None
         return self._random.choice(list(Fault))

@@ -10,8 +10,8 @@ from local.chargebee.api_limits import WINDOW
 class CallLog:
     """Records the calls to the API.
 
-    `times` contains the unix time of each answer, by operation and by status. If the stand-in cut off an answer on
-    purpose, the status is `cut_off`. `most` is the highest number of calls with a valid API key in any 60 s.
+    `times` contains the unix time of each answer, by operation and then by status. An answer that the stand-in cut off
+    on purpose has the status `cut_off`. `most` is the highest number of calls with a valid API key in any 60 s.
     `most_taken` is the highest number of calls that the rate limit has allowed in any 60 s.
     """
 
@@ -25,7 +25,7 @@ class CallLog:
         self._refused: deque[float] = deque()
 
     def arrive(self, now: float, taken: int) -> None:
-        """Counts a call with a valid API key. `taken` is the number of allowed calls in the last 60 s."""
+        """Counts a call with a valid API key. `taken`: how many calls the rate limit has allowed in the last 60 s."""
         self._arrived.append(now)
         self._forget(now)
         self.most = max(self.most, len(self._arrived))
@@ -43,7 +43,7 @@ class CallLog:
             self._refused.append(now)
 
     def each_second(self, now: float) -> tuple[list[int], list[int]]:
-        """Returns the number of calls in each of the last 60 seconds, oldest second first, as two lists.
+        """Returns two lists, each with a number of calls for each of the last 60 seconds, oldest second first.
 
         The first list counts the calls that the API did not answer with 429. The second list counts the calls that the
         API answered with 429.

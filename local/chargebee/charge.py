@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-# Finds the id of the billable event (the customer's usage) for which a charge was added. `app.billing` writes the
-# event's id and time at the end of the charge's description.
+# Finds the billable event's id in a charge's description. A billable event is usage that a charge bills.
+# `app.billing` writes the event's id and time at the end of the description.
 _BILLABLE = re.compile(r" \[billable:([^\[\]]+)@\d+\]$")
 
 
@@ -13,8 +13,8 @@ _BILLABLE = re.compile(r" \[billable:([^\[\]]+)@\d+\]$")
 class Charge:
     """A charge that was added to an invoice at the unix time `at`; `amount` is in minor units, such as cents.
 
-    The charge is for the customer `customer_id`, who is not the invoice's customer if the subscription belongs to
-    another account of a hierarchy. `date_from` and `date_to` are the unix times of its service period.
+    `customer_id` is the owner of the subscription. In an account hierarchy, the owner can be another customer than the
+    invoice's customer. The service period is from `date_from` to `date_to`, which are unix times.
     """
 
     id: str
@@ -33,9 +33,9 @@ class Charge:
         return {**vars(self), "at": round(self.at, 3), "billable": found[1] if found else None}
 
     def changed(self, items: list[dict[str, Any]]) -> list["Charge"]:
-        """Returns a list with the charge, changed like its line item. If the line item was removed, the list is empty.
+        """Returns a list with the charge, after a change of its line item. The list is empty if `items` is empty.
 
-        `items`: a list with the changed line item, or [].
+        `items` contains only the changed line item, or nothing if the line item was removed.
         """
         names = ("amount", "description", "date_from", "date_to")
         return [replace(self, **{name: item[name] for name in names}) for item in items]

@@ -1,4 +1,4 @@
-"""Starts the stand-in on loopback, as a child process that ends when its parent ends, even if the parent is killed."""
+"""Starts the Chargebee stand-in on loopback, as a child process. The child ends when its parent ends or is killed."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
