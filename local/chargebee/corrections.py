@@ -1,8 +1,8 @@
-"""Implements how a person corrects a wrong invoice: void, delete or regenerate the invoice, or change line items.
+"""Corrects wrong invoices, as a person does: voids, deletes or regenerates an invoice, or changes its line items.
 
-Each correction is an operation of Chargebee's API, except for the change of a line item, which is a control path. The
-rules are documented at https://apidocs.chargebee.com/docs/api/invoices/void-an-invoice, …/invoices/delete-an-invoice
-and …/subscriptions/regenerate-an-invoice. For example, an invoice that is still pending can be deleted, but not voided.
+Each correction is an operation of Chargebee's API, except `edit_line_item`, which only a control path calls. The rules
+are documented at https://apidocs.chargebee.com/docs/api/invoices/void-an-invoice, …/invoices/delete-an-invoice and
+…/subscriptions/regenerate-an-invoice. For example, an invoice that is still pending can be deleted, but not voided.
 """
 
 import re
@@ -44,15 +44,15 @@ class Corrections:
         return self._change_lines(invoice_id, {params[name]: None for name in params if _LINE.fullmatch(name)}, at)
 
     def edit_line_item(self, invoice_id: str, line_id: str, changes: dict[str, Any], at: float) -> bytes:
-        """Changes fields of a line item of a pending invoice, such as `amount` or `description`."""
+        """Changes fields of a line item, such as `amount` or `description`. The invoice must be pending."""
         return self._change_lines(invoice_id, {line_id: changes}, at)
 
     def regenerate(self, subscription_id: str, at: float) -> bytes:
-        """Makes a new pending invoice in place of the subscription's invoice of the current term.
+        """Makes a new pending invoice, which replaces the subscription's invoice for the current term.
 
-        Raises ApiError if the old invoice was not voided or deleted. The new invoice has the old invoice's line items
-        of the subscription, but no one-time charges. List Events contains the event of the new invoice, but nothing
-        sends its webhook.
+        Raises ApiError if the old invoice was not voided or deleted, or if the subscription has ended. The new invoice
+        contains the old invoice's line items for this subscription, but no one-time charges. List Events returns the
+        event about the new invoice, but the stand-in sends no webhook.
         """
         if (status := self._site.subscriptions.status(subscription_id)) not in _RENEWED:
             raise api_errors.invalid_state(f"The subscription {subscription_id} is {status}")

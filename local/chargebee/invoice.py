@@ -10,19 +10,20 @@ from local.chargebee.charge import Charge
 from local.chargebee.terms import Term, terms
 
 PENDING, VOIDED = "pending", "voided"
-# https://apidocs.chargebee.com/docs/api/invoices/invoice-object#id
+# Maximum number of characters of an id: https://apidocs.chargebee.com/docs/api/invoices/invoice-object#id
 _LONGEST_ID = 50
 _AMOUNTS = ("sub_total", "total", "amount_due", "amount_to_collect")
 
 
 @dataclass
 class StoredInvoice:
-    """An invoice of the stand-in. `number`: the new id that it got at its close, or None.
+    """An invoice of the stand-in. `number`: the new id that the invoice got when it was closed, or None.
 
     `document` is the invoice without line items, and never changes. It is JSON text, because ten thousand invoices as
     dicts would take 300 MB. The method `page` returns `document` with one page of the line items, and with the current
     status and amounts. `total` is the total in `document`, and `added` is the sum of all later changes of the total.
-    `terms` contains the subscriptions of `line_items`. A deleted invoice is kept, because audits need it.
+    `terms` contains the billed period of each subscription, by subscription id. A deleted invoice stays stored, because
+    audits need it.
     """
 
     id: str
@@ -43,10 +44,10 @@ class StoredInvoice:
 
     @classmethod
     def of(cls, document: dict[str, Any], more_line_items: list[dict[str, Any]], at: float) -> "StoredInvoice":
-        """Creates a stored invoice from `document`, an invoice in Chargebee's format, at the unix time `at`.
+        """Creates a stored invoice from `document`, which is an invoice in Chargebee's format. `at` is the unix time.
 
         `more_line_items` are the invoice's line items that `document` does not contain. Raises ApiError if `document`
-        has no `id` or no `customer_id`, or a total that is no number.
+        has no valid `id` or `customer_id`, or if its total is not an integer.
         """
         rest = {name: value for name, value in document.items() if not name.startswith("line_items")}
         for name in ("id", "customer_id"):
@@ -87,7 +88,7 @@ class StoredInvoice:
         return {item["id"] for item in map(orjson.loads, self.line_items) if "id" in item}
 
     def change_line(self, line_id: str, changes: dict[str, Any] | None, at: float) -> None:
-        """Changes fields of a line item that the invoice has, or removes the line item if `changes` is None."""
+        """Changes fields of a line item, or removes it if `changes` is None. The invoice must have the line item."""
         items = [orjson.loads(item) for item in self.line_items]
         index = next(index for index, item in enumerate(items) if item.get("id") == line_id)
         changed = [] if changes is None else [items[index] | changes]

@@ -1,4 +1,4 @@
-"""Serves the web page (`GET /`) and its server-sent events (`GET /stream`).
+"""Serves the stand-in's web page (`GET /`) and the page's server-sent events (`GET /stream`).
 
 The page shows which invoices are closed, and how much of the rate limit the calls use.
 """

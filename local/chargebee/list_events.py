@@ -29,7 +29,7 @@ Test = Callable[[_StoredEvent], bool]
 
 
 class Events:
-    """Stores the events that were registered at the stand-in, ordered by time."""
+    """Stores the events that clients have registered at the stand-in, sorted by time."""
 
     def __init__(self) -> None:
         self._stored: list[_StoredEvent] = []
@@ -56,11 +56,10 @@ class Events:
             insort(self._stored, stored)
 
     def page(self, params: Mapping[str, str]) -> bytes:
-        """Returns a page of the events that match the filters in `params`, as Chargebee's API does.
+        """Returns a page of the events that match the filters in `params`, in the format of Chargebee's API.
 
-        The page is `{"list": [{"event": …}, …], "next_offset":
-        …}`; the last page has no `next_offset`. The newest event comes first. With `sort_by[asc]` in `params`, the
-        oldest event comes first.
+        The page is `{"list": [{"event": …}, …], "next_offset": …}`; the last page has no `next_offset`. The newest
+        event comes first, or the oldest event if `params` contains `sort_by[asc]`.
         """
         limit = number(params, "limit", 1, 100, 10)
         tests = [_test(name, params) for name in params if name not in _OTHERS]

@@ -21,9 +21,9 @@ Send = Callable[[bytes], Coroutine[None, None, None]]
 class LoadResult:
     """The responses to the webhooks that `load` has sent. All times are in seconds.
 
-    `accepted` contains the bodies of the webhooks that the service answered with 200. `probes` contains the latencies
-    of the answered requests to /healthz during the load, and the time that the last request has waited at the end of
-    the load. `failed_probes` is the number of requests to /healthz that failed.
+    `accepted` contains the bodies of the webhooks that the service answered with 200. `probes` contains the latency of
+    each answered request to /healthz during the load. If a request is unanswered at the end of the load, `probes` also
+    contains its waiting time until then. `failed_probes` is the number of requests to /healthz that failed.
     """
 
     statuses: Counter[int] = field(default_factory=Counter)
@@ -34,7 +34,7 @@ class LoadResult:
     seconds: float = 0.0
 
     def report(self) -> str:
-        """Returns a line about the responses and their latencies; if there are probes, also a line about /healthz."""
+        """Returns a line about the responses and their latencies. If there are probes, adds a line about /healthz."""
         answers = ", ".join(f"{status or 'no answer'}: {number:,}" for status, number in sorted(self.statuses.items()))
         fastest, median, slowest = min(self.latencies), statistics.median(self.latencies), max(self.latencies)
         rate = self.statuses[HTTPStatus.OK] / self.seconds
@@ -115,7 +115,7 @@ async def _probing(prober: aiohttp.ClientSession, result: LoadResult) -> AsyncIt
 async def _probe(prober: aiohttp.ClientSession, result: LoadResult) -> None:
     """Requests /healthz again and again, and adds each latency to `result`.
 
-    When the task is cancelled, adds the time for which the unfinished request has waited.
+    If the task is cancelled during a request, adds the time for which this request has waited.
     """
     while True:
         started = time.perf_counter()

@@ -5,7 +5,7 @@ from starlette.types import Receive, Scope, Send
 
 
 def gateway_timeout() -> Response:
-    """Returns a gateway's 504 response. The body is HTML, not JSON; Chargebee's SDK finds the status in the HTML."""
+    """Returns a gateway's 504 response. The body is HTML, not JSON; Chargebee's SDK reads the status from the HTML."""
     return PlainTextResponse("<html><head><title>504 Gateway Time-out</title></head></html>\n", 504)
 
 

@@ -39,7 +39,7 @@ class Site:
     def counts(self) -> dict[str, int]:
         """Returns the number of invoices in each stage: `pending`, `charging`, `closed` and `void`.
 
-        The stage `charging` means that the invoice is pending and that charges were added, and `void` that the invoice
+        In the stage `charging`, an invoice is pending and already has added charges. In the stage `void`, an invoice
         was voided or deleted.
         """
         if self._counted[0] != self.revision:
@@ -50,9 +50,9 @@ class Site:
     def register(self, entry: dict[str, Any], at: float) -> StoredInvoice | None:
         """Adds the invoice in `entry` to the site. Returns the invoice, or None if it was not added.
 
-        `entry` is an invoice, or `{"event": …, "more_line_items": […]}` with a webhook as `event`. The invoice is not
-        added if the site already has an invoice with its id, or if the webhook has no pending invoice. Raises ApiError
-        if `entry` is invalid.
+        `entry` is an invoice, or `{"event": …, "more_line_items": […]}` with a webhook as `event`. No invoice is added
+        if the site already has one with this id, or if the webhook contains no pending invoice. The site stores the
+        webhook's event in any case. Raises ApiError if `entry` is invalid.
         """
         document = entry
         if "event" in entry:
@@ -82,7 +82,7 @@ class Site:
         date_from = number(params, "line_item[date_from]", 0, _LATEST, int(at))
         date_to = number(params, "line_item[date_to]", date_from, _LATEST, max(date_from, int(at)))
         subscription = params.get("subscription_id")
-        # Chargebee documents that the parameter is for consolidated invoices, but not the error for a foreign id.
+        # Chargebee documents this parameter for consolidated invoices, but not the error for another invoice's id.
         if subscription is not None and subscription not in invoice.terms:
             raise api_errors.wrong_value("subscription_id", f"the invoice {invoice_id} has no such subscription")
         self.require_pending(invoice, "charges can only be added to a pending invoice")
@@ -93,9 +93,10 @@ class Site:
         return invoice.page(0, MOST_LINE_ITEMS)
 
     def list_invoices(self, params: Mapping[str, str]) -> bytes:
-        """Returns a page of the customer's invoices that have changed after a time, the latest change first.
+        """Returns a page of a customer's invoices, the latest change first.
 
-        As in Chargebee's answers without `include_deleted`, the deleted invoices are missing.
+        `params` contains the customer's id and the time after which the invoices must have changed. The page contains
+        no deleted invoices, like Chargebee's answer if the parameter `include_deleted` is missing.
         """
         customer = text(params, "customer_id[is]", 50)
         after = number(params, "updated_at[after]", 0, _LATEST, 0)
@@ -120,25 +121,28 @@ class Site:
 
     def _next_number(self) -> str:
         number = len(self._numbered) + 1
-        while str(number) in self.invoices:  # an invoice may be registered with any id
+        while str(number) in self.invoices:  # a registered invoice may already have this id
             number += 1
         return str(number)
 
     def changed(self, invoice: StoredInvoice) -> None:
-        """Counts a change of the invoice. Call it exactly once for each change."""
+        """Gives the invoice a new revision, and puts it at the end of `invoices`. Call this once for each change."""
         self.revision += 1
         invoice.revise(self.revision)
         self.invoices.pop(invoice.id, None)
         self.invoices[invoice.id] = invoice
 
     def invoice(self, invoice_id: str) -> StoredInvoice:
-        """Returns the invoice with the id. Raises ApiError (404) if it does not exist, or was deleted."""
+        """Returns the invoice with this id. Raises ApiError (404) if there is none, or if the invoice was deleted.
+
+        An invoice that got a new id when it was closed no longer has its old id.
+        """
         invoice = self._numbered.get(invoice_id) or self.invoices.get(invoice_id)
         if invoice is None or invoice.deleted or invoice.number not in (None, invoice_id):
             raise api_errors.not_found(invoice_id)
         return invoice
 
     def require_pending(self, invoice: StoredInvoice, rule: str) -> None:
-        """Raises ApiError (409) with the sentence `rule` if the invoice is not pending."""
+        """Raises ApiError (409) if the invoice is not pending. The error's message contains the sentence `rule`."""
         if invoice.status != PENDING:
             raise api_errors.invalid_state(f"The invoice {invoice.number or invoice.id} is {invoice.status}: {rule}")

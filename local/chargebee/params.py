@@ -1,6 +1,6 @@
 """Reads the parameters of requests.
 
-If a parameter is wrong, each function raises ApiError (400, `param_wrong_value`) with a message like Chargebee's.
+The functions raise ApiError (400, `param_wrong_value`) if a parameter is wrong. The message is like Chargebee's.
 """
 
 import json
@@ -48,9 +48,10 @@ def text(params: Mapping[str, str], name: str, longest: int) -> str:
 
 
 def offset(params: Mapping[str, str], name: str) -> list[str]:
-    """Returns the parameter `name`, which is the `next_offset` of the previous page, as in `["1785535200000","300"]`.
+    """Returns the two values in the parameter `name`, such as `["1785535200000","300"]`.
 
-    Returns an empty list if the request has no such parameter, because such a request asks for the first page.
+    The client has copied the parameter from the `next_offset` of the previous page. Returns an empty list if the
+    request has no such parameter, because it then asks for the first page.
     """
     if not (given := params.get(name)):
         return []
@@ -61,7 +62,7 @@ def offset(params: Mapping[str, str], name: str) -> list[str]:
 
 
 def page(found: Sequence[Resource], params: Mapping[str, str], shown: Callable[[Resource], bytes]) -> bytes:
-    """Returns a page of `found` in the format of Chargebee's operations List ….
+    """Returns a page of `found` in the format of Chargebee's list operations, such as List Invoices.
 
     `limit` and `offset` in `params` choose the page. `shown` converts a resource to JSON.
     """
@@ -77,9 +78,10 @@ def page(found: Sequence[Resource], params: Mapping[str, str], shown: Callable[[
 
 
 def matches(name: str, operator: str, params: Mapping[str, str]) -> Callable[[str], bool]:
-    """Returns a function that tests a text with the filter `name`, such as `status[in]`.
+    """Returns a function that returns whether a text passes the filter `name`, such as `status[in]`.
 
-    `operator`: the operator in `name`, such as `in`. Raises ApiError if the operator is not supported.
+    `operator` is the part of `name` in brackets, such as `in`. The parameter `name` contains the value or values with
+    which the filter compares. Raises ApiError if the operator is not supported.
     """
     values = frozenset(several(params, name) if operator in {"in", "not_in"} else [params[name]])
     if operator in {"is", "in"}:
@@ -90,13 +92,13 @@ def matches(name: str, operator: str, params: Mapping[str, str]) -> Callable[[st
 
 
 def several(params: Mapping[str, str], name: str) -> list[str]:
-    """Returns the values in the parameter `name`, which is a list.
+    """Returns the values of the list in the parameter `name`.
 
-    The list may be JSON, or have the form in which Chargebee's Python SDK sends lists: `['a', 'b']`.
+    The list is JSON, or has the format in which Chargebee's Python SDK sends lists: `['a', 'b']`.
     """
     given = params[name]
     values = None
-    for candidate in (given.replace("'", '"'), given):  # valid JSON wins, because its ids may contain apostrophes
+    for candidate in (given.replace("'", '"'), given):  # `given` wins if it is JSON: an id may contain apostrophes
         with suppress(ValueError):
             values = json.loads(candidate)
     if not isinstance(values, list) or not all(isinstance(value, str | int) for value in values):
