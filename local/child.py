@@ -1,4 +1,4 @@
-"""Starts child processes that end when this process ends, even if SIGKILL ends this process.
+"""Starts child processes that end when this process ends, even if this process is killed.
 
 `python -m local.child MODULE …` runs `python -m MODULE …` until its standard input is closed. The operating system
 closes the standard input when the parent process ends. The child process then sends SIGTERM to itself. If the child
@@ -44,9 +44,9 @@ def child_process(
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """Runs `python -m` with the arguments `command` as a child process, until the `with` block ends.
 
-    The child gets only the environment variables in `environment`. When the block ends, this function makes the child
-    stop, and kills the child if it still runs `patience` seconds later. `output` and `errors` are the arguments
-    `stdout` and `stderr` of `subprocess.Popen`.
+    The child gets only the environment variables in `environment`. When the block ends, this function closes the
+    child's standard input, which stops the child. If the child still runs `patience` seconds later, this function kills
+    it. `output` and `errors` are the arguments `stdout` and `stderr` of `subprocess.Popen`.
     """
     # The child runs in a session of its own, so Ctrl-C reaches only the parent. The parent then stops its children one
     # after the other.
@@ -73,8 +73,8 @@ def child_process(
 def start(module: str, arguments: list[str], failure: str, patience: float = 0.0) -> Iterator[Child]:
     """Runs the stand-in `module` until the `with` block ends.
 
-    The block begins when the stand-in is ready and has printed a line of JSON. Raises ConfigurationError with the text
-    `failure` if the stand-in ends before it has printed the line, or does not print the line in time.
+    When the stand-in is ready, it prints a line of JSON, and the block begins. Raises ConfigurationError with the text
+    `failure` if the stand-in ends without printing this line, or does not print it in time.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     with child_process([module, *arguments], kept, patience, subprocess.PIPE) as process:
@@ -101,7 +101,7 @@ def first_line(output: IO[bytes], seconds: float = START_SECONDS) -> bytes:
 
 
 def end_with_parent() -> None:
-    """Ends this process when its standard input ends."""
+    """Makes this process end when its standard input is closed, which happens when the parent process ends."""
     threading.Thread(target=_wait_for_end, daemon=True).start()
 
 

@@ -7,7 +7,7 @@ from starlette.requests import Request
 
 PREFIX = "/api/v2"
 BY_HAND = "/_/by_hand"
-# The operations by path, with the method of each. `*` is the id of an invoice or of a subscription.
+# The method and the name of each operation, by path. `*` is the id of an invoice or of a subscription.
 _PATHS = {
     "events": ("GET", "list_events"),
     "invoices": ("GET", "list_invoices"),
@@ -23,7 +23,7 @@ _CHANGES = {operation for method, operation in _PATHS.values() if method == "POS
 
 
 class Call(NamedTuple):
-    """A call of an operation. `resource`: the id of the invoice or of the subscription, or empty."""
+    """A call of an operation. `resource`: the id of the invoice or subscription in the path, or empty without one."""
 
     operation: str
     resource: str
@@ -38,14 +38,15 @@ class Call(NamedTuple):
 
     @property
     def locked(self) -> str:
-        """Returns the path of the resource that no other call may change at the same time."""
+        """Returns the path of the invoice or subscription, which is locked while this call changes it."""
         return self.path.rpartition("/")[0]
 
 
 def route(request: Request) -> tuple[str, str]:
-    """Returns the name of the operation, and the id of its invoice or subscription, or an empty id.
+    """Returns the name of the operation, and the id of the invoice or subscription in the path.
 
-    An id may have any characters. So the path is split before its percent-encoding is decoded.
+    The id is empty if the path contains none. The name is `unknown` or `wrong_method` if there is no such operation.
+    An id may contain any character, even a slash. Therefore, the path is split before it is percent-decoded.
     """
     path = request.scope["raw_path"].decode("ascii", "replace")
     resources, *rest = path.removeprefix(f"{PREFIX}/").removeprefix(f"{BY_HAND}/").split("/")

@@ -16,7 +16,7 @@ HEADERS = {"Content-Type": "application/json;charset=UTF-8", "User-Agent": "Char
 
 
 class Reply(NamedTuple):
-    """A response. If no response was received, `status` is 0, and `text` is the reason."""
+    """The status and the body of a response. Without a response, `status` is 0, and `text` is the reason."""
 
     status: int
     text: str

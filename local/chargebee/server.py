@@ -1,4 +1,4 @@
-"""Creates the stand-in's application, and serves the application on a listening socket of the caller."""
+"""Creates the stand-in's application, and serves it on a socket that already listens."""
 
 import socket
 import time

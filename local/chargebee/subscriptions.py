@@ -27,14 +27,14 @@ class Subscriptions:
         self._stored: dict[str, dict[str, Any]] = {}
 
     def found_on(self, invoice: StoredInvoice) -> None:
-        """Adds the subscriptions of the invoice that are not stored yet."""
+        """Adds the invoice's subscriptions, except those that are already stored."""
         for name, term in invoice.terms.items():
             if name not in self._stored:
                 started = {"started_at": term.date_from, "created_at": term.date_from}
                 self.put({"id": name, "customer_id": term.customer_id, "status": "active", **started})
 
     def put(self, document: dict[str, Any]) -> None:
-        """Stores a subscription in Chargebee's format. It replaces a stored subscription with the same id.
+        """Stores `document`, a subscription in Chargebee's format. Replaces a stored subscription with the same id.
 
         Raises ApiError if `document` has no `id`, `customer_id` or `status`.
         """
@@ -57,7 +57,7 @@ class Subscriptions:
 
 
 def _entry(subscription: dict[str, Any]) -> bytes:
-    """Returns an entry of the list. Chargebee's entries also contain the customer; the stand-in knows only its id."""
+    """Returns an entry of the list. Chargebee's entries contain all data of the customer, not only the id."""
     customer = {"id": subscription["customer_id"], "object": "customer"}
     return orjson.dumps({"subscription": subscription, "customer": customer})
 

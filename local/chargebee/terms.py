@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-# The line items of a subscription's term. All others are one-time charges:
+# The types of line items that bill a subscription's term (billing period). All other types are one-time charges:
 # https://apidocs.chargebee.com/docs/api/invoices/invoice-object#line_items_entity_type
 _OF_A_TERM = frozenset({"plan", "addon", "plan_item_price", "addon_item_price"})
 
@@ -17,12 +17,12 @@ class Term(NamedTuple):
 
 
 def is_of_a_term(item: Mapping[str, Any]) -> bool:
-    """Returns whether a line item belongs to a subscription's term, and is no one-time charge."""
+    """Returns whether a line item bills a subscription's term. Otherwise, it is a one-time charge."""
     return item.get("entity_type") in _OF_A_TERM
 
 
 def terms(invoice: Mapping[str, Any], items: Iterable[Mapping[str, Any]]) -> dict[str, Term]:
-    """Returns the terms by the subscription's id. `items` are the invoice's line items.
+    """Returns the term of each subscription, by subscription id. `items` are the invoice's line items.
 
     A line item that names no subscription belongs to the invoice's subscription. A line item that names no customer
     belongs to the invoice's customer. In an account hierarchy, the invoice's customer pays for the line items of other

@@ -1,4 +1,4 @@
-"""`python -m local`: one file per command. A file is imported when its command is called, or for the list in --help."""
+"""The command line `python -m local`. Each command has its own module, which is imported only when it is needed."""
 
 import click
 from click.core import ParameterSource
@@ -10,12 +10,12 @@ COMMANDS = (
     *("run", "demo", "send", "queue", "invoices", "live", "race"),
     *("releases", "diff", "compare", "doctor"),
 )
-# Commands of `python -m app` that `python -m local` also offers. Here, they work on the local run.
+# Commands of `python -m app` that `python -m local` also offers. With `python -m local`, they use the local run.
 ON_THE_LOCAL_RUN = ("redrive", "reconcile")
 
 
 def given(name: str) -> bool:
-    """Returns whether the command line of the running command contains the option whose parameter is `name`."""
+    """Returns whether the user has set the running command's parameter `name` on the command line."""
     return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 

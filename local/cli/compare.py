@@ -44,7 +44,7 @@ def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
     chosen = [_parsed(text) for text in releases]
     if file is not None and not os.access(file.parent, os.W_OK):  # checked before the recordings, which take long
         raise ConfigurationError(f"--svg {file}: allowed is a file in a folder that this process can write to")
-    ctrl_c.end_like_ctrl_c()  # so that SIGTERM also stops the processes and removes the folder
+    ctrl_c.end_like_ctrl_c()  # so that SIGTERM also stops the child processes and removes the temporary folder
     settings = load_settings()
     exposure.warn(settings)
     seconds = delay()
@@ -70,7 +70,7 @@ def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
 
 
 def _parsed(text: str) -> tuple[Release, dict[str, str]]:
-    """Parses an argument such as `v06,APP_X=1`. Raises ConfigurationError if a part of `text` is not allowed."""
+    """Parses a text such as `v06,APP_X=1`. Raises ConfigurationError if the release or a variable is not allowed."""
     name, *variables = text.split(",")
     for variable in variables:
         if not variable.startswith("APP_") or "=" not in variable:

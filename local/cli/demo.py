@@ -55,7 +55,7 @@ def demo(count: int | None, concurrency: int, rate: float | None) -> None:
     for each call to SQS.
     """
     _check(count, rate)
-    ctrl_c.end_like_ctrl_c()  # so that SIGTERM also stops the processes and removes the folder
+    ctrl_c.end_like_ctrl_c()  # so that SIGTERM also stops the child processes and removes the temporary folder
     settings = load_settings()
     exposure.warn(settings)
     click.echo(f"Starting the queue and {settings.release.value}", err=True)

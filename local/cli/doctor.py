@@ -1,4 +1,4 @@
-"""`python -m local doctor your.module:app`: runs asgi-doctor, and names this project's releases that show each cure."""
+"""`python -m local doctor your.module:app`: runs asgi-doctor, and names the releases that cure a finding."""
 
 import click
 
@@ -15,7 +15,7 @@ from local.doctor.doctored_releases import showing
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def doctor(arguments: tuple[str, ...]) -> None:
-    """Run asgi-doctor with these arguments, and name this project's releases that show each cure.
+    """Run asgi-doctor with these arguments, and name this project's releases that show how to cure what it finds.
 
     With --help, asgi-doctor lists its options. `python -m local diff` shows the code of a release.
     """

@@ -19,7 +19,7 @@ from local.money_audit import invoices as read_invoices
 _SECONDS = 1.0
 _COLUMNS: tuple[str, ...] = ("id", "customer", "status", "charges", "total", "closed at")
 _NUMBERS = ("charges", "total")
-# The currencies that do not have two decimals (ISO 4217).
+# Currencies without decimals. Those in _THREE_DECIMALS have three decimals, and all others have two (ISO 4217).
 _NO_DECIMALS = frozenset(
     {
         *("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW"),
@@ -30,8 +30,8 @@ _THREE_DECIMALS = frozenset({"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"})
 # The words that the table shows for each stage of an invoice. The stand-in's web page shows the same words.
 _STAGES = {"pending": "pending", "charging": "being charged", "closed": "closed", "void": "void"}
 _CLEAR = "\x1b[H\x1b[2J"
-_SHORTEST = 8  # characters of a customer
-_UNLIMITED = 1000  # the columns of a pipe or a file
+_SHORTEST = 8  # the minimum number of characters that the table shows of a customer's id
+_UNLIMITED = 1000  # the number of columns if the output is a pipe or a file
 
 
 @click.command()
@@ -49,7 +49,7 @@ def invoices(watch: bool, limit: int) -> None:
     The stand-in for Chargebee's API stores the invoices. The stand-in's web page shows the invoices and every change.
     """
     run = read_run(load_local_settings().run_dir)
-    with suppress(KeyboardInterrupt):  # the usual end of --watch
+    with suppress(KeyboardInterrupt):  # Ctrl-C is the usual end of --watch
         _list(run.chargebee, watch, limit)
 
 
@@ -71,7 +71,8 @@ def _columns() -> int:
 def _table(found: list[dict[str, Any]], limit: int, columns: int) -> str:
     """Returns a table with a line for each invoice, and a line with the counts.
 
-    If the table is wider than `columns`, leaves out Chargebee's status and the time, and shortens the customers.
+    If the table is wider than `columns`, leaves out Chargebee's status and the closing times, and shortens the
+    customers' ids.
     """
     rows = [_COLUMNS, *(_row(invoice) for invoice in found[-limit:])]
     if _width(rows) > columns:

@@ -29,11 +29,11 @@ def race(releases: tuple[str, ...]) -> None:
     its release. APP_LOCAL_LIVE_PORT sets the page's port; the default is a free port.
     """
     settings, options = load_settings(), load_local_settings()
-    options = options.model_copy(update={"worker": False})  # a race starts no worker, so no invoice would be closed
+    options = options.model_copy(update={"worker": False})  # a race starts no worker to close invoices
     if "live_port" not in options.model_fields_set:  # the default port may be in use by the live page of `make run`
         options = options.model_copy(update={"live_port": 0})
     chosen = [lessons.find(name) for name in releases]
-    ctrl_c.end_like_ctrl_c()  # the services are stopped, and their folders removed
+    ctrl_c.end_like_ctrl_c()  # so that SIGTERM also stops the services and removes their folders
     with suppress(KeyboardInterrupt), ExitStack() as stack:
         page = stack.enter_context(start())
         page.show(page_config([(_started(stack, release), release) for release in chosen], settings, options))
@@ -54,9 +54,9 @@ def _started(stack: ExitStack, release: Release) -> LocalRun:
 
 
 def _log_settings() -> dict[str, str]:
-    """Returns the settings of the services' logs: the user's values, or the values of `make run` on a terminal.
+    """Returns the log settings of the services: the user's values, or otherwise INFO and text.
 
-    With `auto`, a service would write JSON lines, because its log goes to this process instead of a terminal.
+    With the format `auto`, a service would write JSON, because its log goes to this process and not to a terminal.
     """
     defaults = {"APP_LOG_LEVEL": "INFO", "APP_LOG_FORMAT": "text"}
     return {name: os.environ.get(name) or default for name, default in defaults.items()}

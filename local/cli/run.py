@@ -46,7 +46,7 @@ def run() -> None:
         )
     configure_logging(settings)
     exposure.warn(settings)
-    ctrl_c.end_like_ctrl_c()  # until `_pass_signals_on`; otherwise, SIGTERM would not remove the certificates
+    ctrl_c.end_like_ctrl_c()  # applies until `_pass_signals_on`; SIGTERM must also remove the certificates
     with ExitStack() as stack:
         stand_ins = stack.enter_context(start_stand_ins(options, load_worker_settings().chargebee_rate))
         logger.info("Stand-in for Chargebee, with a web page of the invoices, on {}", stand_ins.chargebee)
@@ -54,7 +54,7 @@ def run() -> None:
         if options.worker:
             _start_worker(stack, stand_ins, settings, given)
         started, web = stack.enter_context(start_web(stand_ins, given, settings))
-        _pass_signals_on(web)  # before `local.json` tells other programs the service's URL
+        _pass_signals_on(web)  # must be done before other programs read the service's URL in `local.json`
         started.write(options.run_dir)
         page.show(page_config([(started, settings.release)], settings, options))
         code = web.wait()
@@ -64,8 +64,8 @@ def run() -> None:
 def _start_worker(stack: ExitStack, stand_ins: LocalRun, settings: WebSettings, given: dict[str, str]) -> None:
     """Registers the invoices of the sample webhooks, and starts a worker, which closes invoices.
 
-    The function registers the invoices, because the README's curl commands only send the sample webhooks. v01 needs no
-    worker, because its service has no queue and closes the invoices itself.
+    The README's curl commands send the sample webhooks, but do not register their invoices. v01 needs no worker,
+    because its service has no queue and closes the invoices itself.
     """
     seeding.seed(stand_ins, (file.read_bytes() for file in [default_file(), *sample_files()]))
     if settings.release.enqueues:
@@ -87,10 +87,10 @@ def _kill_later(web: "subprocess.Popen[bytes]") -> None:
 
 
 def _pass_signals_on(web: "subprocess.Popen[bytes]") -> None:
-    """Passes signals on to the service from now on.
+    """Installs handlers that pass SIGINT, SIGTERM and SIGHUP on to the service.
 
-    Kills the service if it still runs LAST_SECONDS after the second signal. While a webhook blocks the service's event
-    loop, the service handles no signal.
+    If the service still runs LAST_SECONDS after the second SIGINT or SIGTERM, it is killed. This is necessary because
+    the service handles no signal while a webhook blocks its event loop.
     """
     passed = 0
 
@@ -102,5 +102,5 @@ def _pass_signals_on(web: "subprocess.Popen[bytes]") -> None:
             threading.Thread(target=_kill_later, args=(web,), daemon=True).start()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
+        if signal.getsignal(number) is not signal.SIG_IGN:  # under nohup, SIGHUP stays ignored
             signal.signal(number, pass_on)

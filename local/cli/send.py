@@ -94,9 +94,9 @@ async def _send_many(url: str, settings: WebSettings, bodies: list[bytes], concu
 
 
 def _local_run() -> LocalRun | None:
-    """Returns the local run, or None if there is no local run and another service listens on the default address.
+    """Returns the local run. Returns None if there is no local run, but a service listens on DEFAULT_URL.
 
-    Raises ConfigurationError if there is neither a local run nor another service, or if the local run's service is
+    Raises ConfigurationError if there is neither a local run nor such a service, or if the local run's service is
     not ready.
     """
     run_dir = load_local_settings().run_dir

@@ -7,7 +7,7 @@ from local.compare.recording import Recording
 from local.compare.state_spans import StateSpan, TimelineRow
 from profiles.instruments.functions import State
 
-# The maximum number of threads to show. More threads would all look the same.
+# The maximum number of threads to show. Further threads would look the same.
 MOST_THREADS = 12
 
 
@@ -26,7 +26,7 @@ class Group(NamedTuple):
 def groups(recorded: Recording) -> Iterator[Group]:
     """Yields up to four groups of rows: the event loop, the webhooks, the threads, and the batch calls to SQS.
 
-    Threads that were always idle are left out. A group of threads or calls is left out if it has no rows.
+    Threads that were always idle are left out. The groups of threads and of batch calls are left out if they are empty.
     """
     kinds: dict[str, list[TimelineRow]] = {"loop": [], "thread": [], "call": []}
     for row in recorded.rows:
@@ -50,8 +50,8 @@ def total(spans: Iterable[StateSpan], *states: State) -> float:
 def _webhooks(recorded: Recording) -> Iterator[list[StateSpan]]:
     """Yields the spans of each webhook, in the order of the responses.
 
-    The first span of a webhook begins when the webhook was sent, and ends at its first recorded sample. This span has
-    the state "waiting for its turn", because the service has not begun to handle the webhook.
+    The first span begins when the webhook was sent, and ends when the timeline first contains the webhook. This span
+    has the state "waiting for its turn", because the service has not begun to handle the webhook.
     """
     found = {row.name: row.spans for row in recorded.rows if row.kind == "webhook"}
     for one in sorted(recorded.sent, key=lambda one: one.ended):

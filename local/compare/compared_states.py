@@ -11,14 +11,14 @@ from profiles.instruments.functions import FUNCTIONS, State
 
 
 def _states(column: str) -> dict[tuple[str, str], State]:
-    """Returns the states in a column of FUNCTIONS. Key: the end of the file's path, and the function's plain name."""
+    """Returns the states in `column` of FUNCTIONS. Key: the end of the file's path, and the name without the class."""
     return {(one.file, one.plain): state for one in FUNCTIONS if (state := getattr(one, column)) is not None}
 
 
 _INNERMOST, _THREADS, _TASKS = map(_states, ("innermost", "thread", "task"))
 _LOADS_CAS = "load_verify_locations"
-# v01's clients of Chargebee and DynamoDB wait in the same function as boto3's client of SQS. The first of these files
-# that occurs in a stack says for which service the thread waits.
+# v01's clients of Chargebee and DynamoDB wait in the same function as boto3's client of SQS. A file of this dict in the
+# stack shows for which service the thread waits. If the stack contains several, the first file in the dict decides.
 _NOT_SQS = {"requests/sessions.py": State.CHARGEBEE, "billing/inline_clients.py": State.TABLE}
 
 
@@ -41,7 +41,7 @@ def _of_thread(line: int, functions: Sequence[tuple[str, str]]) -> State:
 
 
 def _service(functions: Sequence[tuple[str, str]]) -> State:
-    """Returns which service's answer a thread waits for."""
+    """Returns the state of a thread that waits for an answer of SQS, DynamoDB or Chargebee."""
     files = [file for file, _ in functions]
     return next((state for end, state in _NOT_SQS.items() if any(file.endswith(end) for file in files)), State.SQS)
 
