@@ -10,9 +10,9 @@ T = TypeVar("T")
 
 
 def end_like_ctrl_c() -> None:
-    """Makes SIGTERM and SIGHUP raise KeyboardInterrupt, so that contexts stop processes and remove files.
+    """Makes SIGTERM and SIGHUP raise KeyboardInterrupt, so that `with` blocks stop processes and remove files.
 
-    SIGHUP stays ignored under nohup.
+    A signal that is already ignored stays ignored, as SIGHUP is under nohup.
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -22,9 +22,10 @@ def end_like_ctrl_c() -> None:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """Raises KeyboardInterrupt. From then on, SIGHUP has no effect.
 
-    When a terminal closes, its shell and then the kernel send SIGHUP. The second SIGHUP would interrupt the clean-up.
+    When a terminal closes, the shell sends SIGHUP, and then the kernel sends a second SIGHUP. The second signal would
+    interrupt the clean-up.
     """
-    if signal.getsignal(signal.SIGHUP) is _interrupt:  # under nohup, child processes must inherit SIG_IGN
+    if signal.getsignal(signal.SIGHUP) is _interrupt:  # not under nohup, because children must inherit SIG_IGN
         signal.signal(signal.SIGHUP, _ignore)
     raise KeyboardInterrupt
 
@@ -39,7 +40,8 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     `asyncio.run` alone would raise KeyboardInterrupt at the second Ctrl-C, inside the callback that happens to run. If
     this callback belonged to a TaskGroup, the group would wait forever.
 
-    Raises KeyboardInterrupt after Ctrl-C. After `end_like_ctrl_c`, SIGTERM and SIGHUP have the same effect as Ctrl-C.
+    After Ctrl-C, raises KeyboardInterrupt when `main` has ended. If `end_like_ctrl_c` was called before, SIGTERM and
+    SIGHUP have the same effect as Ctrl-C.
     """
     interrupted = asyncio.Event()
     also = (signal.SIGTERM, signal.SIGHUP)
@@ -70,6 +72,6 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     finally:
         # The event loop has reset the signals' handlers to the defaults.
         for number in alike[1:]:
-            before_the_loop = signal.getsignal(number) is _ignore  # `_interrupt` ran before the event loop's handlers
+            before_the_loop = signal.getsignal(number) is _ignore  # `_interrupt` ran before the loop set its handlers
             over = number == signal.SIGHUP and (interrupted.is_set() or before_the_loop)
             signal.signal(number, _ignore if over else _interrupt)

@@ -63,7 +63,7 @@ class EmbeddedAws(NamedTuple):
         }
 
     def client(self, service: str) -> Any:
-        """Returns a boto3 client for `service`, which ignores the user's AWS configuration and proxies."""
+        """Returns a boto3 client for `service`. The client ignores the user's AWS configuration and proxies."""
         import boto3  # this import takes a third of a second, and most commands do not need boto3
         import botocore.session
         from botocore.config import Config
@@ -133,7 +133,7 @@ def main() -> None:
         from ministack.app import app
     except ImportError:
         sys.exit("the embedded AWS needs the dependency group `local`: run `make .venv/local`")
-    # Clients may already connect: the socket listens, and the operating system queues connections for uvicorn.
+    # Clients can already connect: the socket listens, and the system queues connections until uvicorn runs.
     plain = http_url(options.host, port)
     endpoint = plain.replace("http", "https", 1) if options.certificate else plain
     print(json.dumps({"endpoint": endpoint}), flush=True)

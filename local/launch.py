@@ -22,20 +22,20 @@ from profiles import instruments
 # The time-out for the start of the service. It is long enough for a busy machine; an idle machine needs two or three
 # seconds.
 START_SECONDS = 90
-# The time that a worker has to stop. A worker does not have to finish its long poll of 20 s or to release its messages,
+# Seconds within which a worker must stop. It need not finish its long poll of 20 s, and need not release its messages,
 # because the queue ends together with the local run.
 WORKER_STOP_SECONDS = 3.0
 NONE: Mapping[str, str] = MappingProxyType({})
-# The arguments of `python -m` that run the service, without and with the instruments of the variables INSTRUMENT_….
+# The arguments of `python -m` that run the service. INSTRUMENTED adds what the variables INSTRUMENT_… choose.
 WEB = ("app", "web")
 INSTRUMENTED = ("profiles.instruments",)
-# The worker does not get the variables with these prefixes. Only the service gets them, because two processes cannot
-# listen on the same port.
+# Prefixes of the variables that the service gets, but not the worker, because two processes cannot listen on the same
+# port.
 _SERVICE_ONLY = ("APP_METRICS_", "APP_HOST")
 
 
 def no_rate_limit() -> dict[str, str]:
-    """Returns APP_CHARGEBEE_RATE with the user's value, or with a rate at which the stand-in rejects no call.
+    """Returns APP_CHARGEBEE_RATE with the user's value, or with a rate so high that the stand-in rejects no call.
 
     v01 calls Chargebee itself, and does not limit its calls. With the default rate, which is the limit of a Chargebee
     test site, the stand-in would soon answer 429, and v01 would answer 503. The local run should show how v01 waits for
@@ -68,8 +68,8 @@ def start_web(
 
     `given` are the user's environment variables. `settings` are the settings that the caller has read from these
     variables. `log` is the file descriptor to which the service writes its log, or None for standard error. `command`
-    replaces `app web`, or `profiles.instruments` if `given` chooses an instrument.
-    Raises ConfigurationError if the service does not become ready.
+    replaces the arguments `app web`. If it is None and `given` chooses an instrument, `profiles.instruments` replaces
+    them. Raises ConfigurationError if the service does not become ready.
     """
     port = settings.port or free_port()
     # Checks that the port is free. Otherwise, the readiness check could reach another service on this port.
@@ -142,7 +142,7 @@ def with_run_dir(options: LocalSettings, run_dir: Path) -> LocalSettings:
 
 @contextmanager
 def changed_environment(variables: Mapping[str, str], unset: Iterable[str] = ()) -> Iterator[None]:
-    """Sets `variables` and removes the variables `unset` in this process's environment until the `with` block ends."""
+    """Removes `unset` from this process's environment and sets `variables`, until the `with` block ends."""
     before = dict(os.environ)
     try:
         for name in unset:

@@ -1,4 +1,4 @@
-"""Starts a release that records its timeline, posts all webhooks at once, and reads the timeline."""
+"""Starts a service that records its timeline, posts webhooks to the service, and reads the timeline."""
 
 import asyncio
 import json
@@ -44,8 +44,8 @@ class Sent(NamedTuple):
 class Recording(NamedTuple):
     """A timeline that a release has recorded, and the webhooks that were sent to it.
 
-    `doubts` lists other work of the machine during the recording. Such work changes how long threads and webhooks wait,
-    but not what they wait for.
+    `doubts` names other work that the machine did during the recording. Such work changes how long threads and webhooks
+    wait, but not what they wait for.
     """
 
     name: str
@@ -67,11 +67,11 @@ class Recording(NamedTuple):
 
 
 def record(release: Release, settings: WebSettings, webhooks: int, variables: Mapping[str, str] = NONE) -> Recording:
-    """Starts a service with the given release, posts webhooks all at once, and returns the recorded timeline.
+    """Starts a service with the given release, posts webhooks to it, and returns the recorded timeline.
 
-    `webhooks` is the number of webhooks, which are generated. `variables` are environment variables of the service.
-    Each call to SQS takes `delay()` seconds longer, unless `variables` set another delay. Raises ConfigurationError if
-    the service does not start.
+    `webhooks` is the number of webhooks to generate and to post at once. `variables` are environment variables of the
+    service. Each call to SQS takes `delay()` seconds longer, unless `variables` set another delay. Raises
+    ConfigurationError if the service does not start, or does not write its timeline.
     """
     name = ", ".join([release.value, *map("=".join, variables.items())])
     with tempfile.TemporaryDirectory() as folder:

@@ -14,7 +14,7 @@ from profiles.instruments.functions import State
 WIDTH, LABEL, MARGIN = 960, 110, 14
 PLOT = WIDTH - LABEL - MARGIN
 TITLE, GAP, AXIS, LEGEND = 34, 8, 26, 24
-# The height of a row in pixels: HEIGHTS is for the groups with these titles, and HEIGHT is for all other groups.
+# The height of a row in pixels, by the title of the row's group. HEIGHT is for all groups not in HEIGHTS.
 HEIGHTS = {"event loop": 20.0, "calls to SQS": 13.0}
 HEIGHT = 6.5
 # Widths in pixels: a span narrower than SMALLEST is not drawn, and a span narrower than TIPPED has no tooltip.

@@ -17,14 +17,14 @@ from local.peek import peek
 from local.sample_events import default_file, fresh_events_of
 from local.seeding import pending, seed
 
-# The published load test used the same time-out for each request.
+# The load test of the published talk used the same time-out for each request.
 PATIENCE = aiohttp.ClientTimeout(total=30)
 
 
 def burst(
     run: LocalRun, settings: WebSettings, output: Output, count: int, *, concurrency: int, rate: float | None
 ) -> list[str]:
-    """Posts `count` webhooks, and returns a list of problems: lost webhooks, or no webhook that got 200.
+    """Posts `count` webhooks. Returns a line if webhooks were lost or if none got 200, otherwise an empty list.
 
     A webhook is lost if the service answered 200 but the webhook is not in the queue. With v01, which has no queue, a
     webhook is lost if the service answered 200 but did not bill the invoice. The docstring of
@@ -69,7 +69,7 @@ def _queued(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[
 
 
 def _billed(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[str, int, str]:
-    """Returns the three values of `_queued` for a release without a queue, with invoices instead of messages."""
+    """Returns the values of `_queued` for a release without a queue. Counts invoices instead of messages."""
     closed = audit(run.chargebee, pending(bodies)).closed
     problems = audit(run.chargebee, pending(accepted)).problems
     lost = len({problem.partition(":")[0] for problem in problems})  # an invoice may have several problems

@@ -12,9 +12,9 @@ from local.money_audit import audit, wait
 from local.sample_events import sample_files
 from local.seeding import pending
 
-# The rate limit of Chargebee's second plan, in calls per minute.
+# A rate limit in calls per minute: Chargebee's plans allow 150, 1,000 or 3,500.
 CALLS_A_MINUTE = 1000
-SECONDS = 60.0  # the time that the worker has to close the ten invoices of the sample events
+SECONDS = 60.0  # the worker must close the ten invoices of the sample events within this time
 
 
 def bill_samples(run: LocalRun, settings: WebSettings, output: Output) -> list[str]:
@@ -24,7 +24,7 @@ def bill_samples(run: LocalRun, settings: WebSettings, output: Output) -> list[s
     """
     events = list(pending(file.read_bytes() for file in sample_files()))
     if PENDING_INVOICE_CREATED not in settings.event_types:
-        events = []  # the service has ignored the events
+        events = []  # the service ignores events of this type
     if not settings.release.enqueues:
         return _audited(run, events, output)
     output.note(f"\nStarting a worker; the invoices are shown on {run.chargebee}")

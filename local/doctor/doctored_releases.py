@@ -1,4 +1,4 @@
-"""Names the releases of this project's course (APP_RELEASE) that show the cure for a finding of asgi-doctor."""
+"""Names this project's releases (values of APP_RELEASE) that show how to cure a finding of asgi-doctor."""
 
 from app.settings import Release
 from asgi_doctor.finding import Finding, Kind
@@ -12,5 +12,5 @@ _RELEASES: dict[Kind, tuple[Release, ...]] = {
 
 
 def showing(finding: Finding) -> tuple[Release, ...]:
-    """Returns the releases whose change is the cure. There is none for computation, garbage collection or start-up."""
+    """Returns the releases that cure the finding. No release cures computation, garbage collection or start-up."""
     return _RELEASES.get(finding.kind, ())

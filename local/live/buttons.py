@@ -1,4 +1,4 @@
-"""The buttons of the live page, which send webhooks to every service, or set the latency of the services' queues."""
+"""Implements the live page's buttons. They send webhooks to every service, or set the latency of the queues."""
 
 import asyncio
 import ssl
@@ -57,14 +57,14 @@ class Buttons:
     def extras(self) -> dict[str, object]:
         """Returns SQS's latency in ms, the buttons pressed since the previous call, and the counts of each service.
 
-        The counts of a service are the number of webhooks that the buttons have sent, and the number of answers by
-        status. The counts also contain how long the sender waited for these answers, in ms.
+        The counts of a service are the number of webhooks that the buttons have sent to it, and the number of its
+        answers by status. They also contain the median and the 99th percentile of the waits for answers, in ms.
         """
         pressed, self._pressed = self._pressed, []
         return {"delay": self._delay, "pressed": pressed, "sent_here": [tally.shown() for tally in self._tallies]}
 
     def sender_times(self) -> list[Milliseconds]:
-        """Returns, for each service, how long the sender waited for the answers of the last second."""
+        """Returns, for each service, the median and 99th percentile of the waits for answers in the last second."""
         return [tally.times.recent() for tally in self._tallies]
 
     def send(self, name: str) -> bool:

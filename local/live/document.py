@@ -22,10 +22,9 @@ def live(services: list[ShownService]) -> str:
 
 
 def saved(services: list[ShownService], moments: Iterable[str], when: str) -> str:
-    """Returns a copy of the page that contains its figures, so that a browser can open it later without a server.
+    """Returns a copy of the page that contains the figures. A browser can open the copy later without a server.
 
-    Each of `moments` is the JSON text with the figures of one moment. `when` is the time of saving, which the page
-    shows.
+    Each of `moments` is JSON text with the figures of one moment. The copy shows `when` as the time of saving.
     """
     return _document(services, {"saved": when, "moments": [json.loads(moment) for moment in moments]})
 

@@ -22,7 +22,7 @@ class Scrape:
     def total(self, name: str, unlike: tuple[str, str] | None = None) -> float | None:
         """Returns the sum of all series of the metric `name`, or None if the scrape has no such series.
 
-        `unlike`: a label and a value. Series with this value of the label are left out.
+        `unlike`: a label and a value. Series that have this label with this value are left out.
         """
         found = [
             value for labels, value in self.samples.get(name, ()) if unlike is None or unlike not in labels.items()
@@ -39,8 +39,8 @@ class Scrape:
     def buckets(self, name: str, unlike: tuple[str, str] | None = None) -> Buckets:
         """Returns the cumulative counts of the histogram `name` by upper bound, in ascending order of the bounds.
 
-        Adds up all series of the histogram. `unlike`: a label and a value. Series with this value of the label are left
-        out.
+        Adds up all series of the histogram. `unlike`: a label and a value. Series that have this label with this value
+        are left out.
         """
         counts: dict[str, float] = defaultdict(float)
         for labels, count in self.samples.get(f"{name}_bucket", ()):

@@ -18,7 +18,7 @@ Post = Callable[[bytes], Awaitable[Answer]]
 
 
 async def fire(bodies: Iterable[bytes], posts: list[Post], rate: float | None) -> None:
-    """Sends each body to every service, with one function of `posts` per service. Returns after the last answer.
+    """Sends each body to every service. `posts` contains a function for each service. Returns after the last answer.
 
     `rate` is in bodies per second; None sends all bodies at once. Either way, no body waits for an earlier answer.
     """

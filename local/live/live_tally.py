@@ -31,5 +31,5 @@ class Tally:
         return counted
 
     def shown(self) -> dict[str, object]:
-        """Returns the counts, and the times of all answers in ms, in the form that the page reads."""
+        """Returns the counts, and the median and 99th percentile of all waits for answers in ms, for the page."""
         return {"sent": self._sent, "answers": dict(sorted(self._answers.items())), **self.times.overall()}

@@ -10,10 +10,10 @@ class ShownService:
 
     `metrics` is the URL of the service's metrics. Without this URL, the page shows only the probes of /healthz. `sqs`
     is the URL that sets the latency of the service's queue (see `local.delay`), and `ca_bundle` is the file of CAs for
-    this URL, or None without TLS. `chargebee` is the URL of a Chargebee stand-in, or None. Before the page's buttons
-    send webhooks, they register the webhooks' invoices at this URL. The page links to this URL, because the stand-in
-    shows the invoices there. `user` and `password` are the Basic auth of these webhooks. `waits` is the reason why
-    webhooks wait although nothing blocks the event loop, or empty.
+    this URL, or None without TLS. `chargebee` is the URL of a Chargebee stand-in, or None. The page links to this URL,
+    because the stand-in shows the invoices there. Before a button of the page sends a webhook, it registers the
+    webhook's invoice at this URL. `user` and `password` are the Basic auth of the webhooks that the buttons send.
+    `waits` is the reason why webhooks wait although nothing blocks the event loop, or empty if there is none.
     """
 
     name: str
@@ -50,7 +50,7 @@ class PageConfig:
 
 
 def takes_webhooks(services: list[ShownService]) -> bool:
-    """Returns True if the page can send webhooks and set latencies, because every service has an embedded queue."""
+    """Returns True if every service has an embedded queue. Otherwise, the page has no buttons."""
     return all(service.sqs is not None for service in services)
 
 
