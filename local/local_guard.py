@@ -63,7 +63,7 @@ class SameOriginGuard:
 
 
 class _WithoutCors:
-    """An ASGI `send` that removes CORS headers, with which websites could read the response.
+    """An ASGI `send` that removes CORS headers, which would allow other websites to read the response.
 
     ministack, the emulator of AWS, adds these headers to every response.
     """

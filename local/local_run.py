@@ -23,7 +23,7 @@ from local.lock import is_locked, lock_run_dir
 from local.resources import create_queues, create_table
 from local.tls import certificates
 
-# In a deployment, these variables name the real services. A local run sets them itself, so that they name its
+# In a deployment, these variables name the real services. A local run sets the variables itself, so that they name the
 # stand-ins.
 REPLACED = (
     "APP_SQS_QUEUE_URL",
@@ -99,7 +99,7 @@ def read_run(run_dir: Path) -> LocalRun:
 
 @contextmanager
 def _own(run_dir: Path) -> Iterator[None]:
-    """Locks `run_dir` for this run, and removes the addresses of a run that was killed."""
+    """Locks `run_dir` for this run, and removes the file `local.json` of an earlier run that was killed."""
     with lock_run_dir(run_dir):
         (run_dir / "local.json").unlink(missing_ok=True)
         yield

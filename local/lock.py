@@ -1,8 +1,8 @@
-"""The lock that allows one local run per folder.
+"""Locks the folder of a local run, so that only one run uses it.
 
-The operating system releases the lock on `local.lock` when the process ends, even after SIGKILL. A file with a process
-id would not be enough, because the system may give the same id to another process. The file contains the id only for
-the error message.
+The operating system releases the lock on `local.lock` when the process ends, even after SIGKILL. A process id in the
+file could not replace the lock, because the system may give the same id to another process. The file contains the id
+only for the error message.
 """
 
 import fcntl
@@ -34,7 +34,7 @@ def lock_run_dir(run_dir: Path) -> Iterator[None]:
                 f"APP_LOCAL_RUN_DIR={run_dir}: in use by another local run, process {file.read()}:"
                 " stop that process, or name another folder"
             ) from None
-        with suppress(OSError):  # on a full disk, the error message of another run has no id
+        with suppress(OSError):  # on a full disk, error messages lack the process id
             file.truncate(0)
             os.write(file.fileno(), str(os.getpid()).encode())
         yield

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 def prefixed(name: str) -> Iterator[int]:
     """Yields a file descriptor for a child's output, and copies each line of the output to standard error.
 
-    A line gets the prefix `name │ `. The end of the `with` block waits until all lines are copied. Before that, the
-    child must have ended.
+    Each line gets the prefix `name │ `. When the `with` block ends, waits until all lines are copied. The child must
+    end before the block does, because the wait would otherwise not end.
     """
     reading, writing = os.pipe()
     copying = threading.Thread(target=_copy, args=(reading, f"{name} │ "), daemon=True)

@@ -8,14 +8,14 @@ from typing import NamedTuple, Self
 
 import psutil
 
-# Limits in cores. Up to these limits, other processes hardly change a measurement. An idle desktop stays below them.
+# Limits in cores. Below these limits, other work hardly changes a measurement. An idle desktop stays below them.
 FOREIGN_CORES = 0.3
 STOLEN_CORES = 0.1
 # The limit of `slowdown`. A virtual core is often one of a core's two hardware threads. If another virtual machine uses
 # the second thread, the same work takes some 1.7 times as long, and Linux does not report that as steal time.
 SLOWDOWN = 1.4
-# The loop runs for _SECONDS, and its times are averaged. Another virtual machine that works for 50 ms of each second
-# hardly changes a measurement. But it could slow down a loop of 50 ms as much as a virtual machine that always works.
+# The loop repeats for _SECONDS, and its times are averaged. Another virtual machine that works for 50 ms of each second
+# hardly changes a measurement. But a loop of only 50 ms could run just at that time, and would be much slower.
 _SECONDS, _LENGTH = 0.5, 30_000
 
 
@@ -23,8 +23,8 @@ class Busy(NamedTuple):
     """How much other work disturbed a measurement. Numbers of cores are averages.
 
     `foreign_cores` counts all processes except this process and its descendants. `stolen_cores` counts the time that
-    the hypervisor gave to other virtual machines (steal time). A short loop ran before and after the measurement;
-    `slowdown` is the longer of its two average times, divided by its shortest time in this process.
+    the hypervisor gave to other virtual machines (steal time). A short loop was repeated before and after the
+    measurement. `slowdown` is the longer of the two average times, divided by the loop's shortest time in this process.
     """
 
     foreign_cores: float
@@ -48,7 +48,7 @@ class Loop:
     fastest = math.inf
 
     def time(self) -> float:
-        """Repeats the loop for half a second, and returns the average of the CPU seconds of one run."""
+        """Repeats the loop for half a second, and returns how many CPU seconds one repetition takes on average."""
         taken: list[float] = []
         until = time.monotonic() + _SECONDS
         while not taken or time.monotonic() < until:
@@ -88,10 +88,10 @@ class Watch:
 
 
 def _now() -> tuple[float, float, float, float]:
-    """Returns the time in seconds, and three amounts of CPU seconds used so far.
+    """Returns the time in seconds, and three sums of CPU seconds.
 
-    The amounts are the CPU seconds of all processes, of this process with its descendants, and of the hypervisor (steal
-    time).
+    The sums are the CPU time of all processes, the CPU time of this process and its descendants, and the steal time,
+    which the hypervisor gave to other virtual machines.
     """
     times = psutil.cpu_times()
     total = times.user + times.system + sum(_seconds(times, name) for name in ("nice", "irq", "softirq"))

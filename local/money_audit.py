@@ -19,9 +19,9 @@ _INTERVAL = 0.2
 class AuditResult:
     """The state of the webhooks' invoices at the Chargebee stand-in, and the number of API calls that it received.
 
-    `left` is the number of invoices that renew no subscription, and that the worker has rightly left pending. `limit`
-    is the number of API calls that the stand-in accepts in 60 s. `problems` has a line for each wrong invoice or
-    charge.
+    `left` is the number of pending invoices that renew no subscription; the worker must not close such invoices.
+    `limit` is the number of API calls that the stand-in accepts in 60 s. `problems` has a line for each wrong invoice
+    or charge.
     """
 
     closed: int
@@ -50,7 +50,7 @@ def invoices(chargebee: str) -> list[dict[str, Any]]:
 
 
 def waiting(chargebee: str, events: Iterable[dict[str, Any]]) -> list[str]:
-    """Returns the ids of the events' invoices that are to be billed and are still pending at the Chargebee stand-in.
+    """Returns the ids of the events' invoices that must be billed and are still pending at the Chargebee stand-in.
 
     Raises ConfigurationError if the stand-in does not answer.
     """
@@ -65,11 +65,11 @@ def wait(
     closed: Callable[[int], None],
     working: Callable[[], bool],
 ) -> bool:
-    """Waits until all invoices of the events that are to be billed are closed, and returns True.
+    """Waits until the events' invoices are closed, and returns True. Ignores invoices that need not be billed.
 
     Returns False if invoices are still pending after `seconds`, or when `working()` returns False, for example because
-    the worker has ended. Meanwhile, this function calls `closed` again and again with the number of invoices that were
-    closed since the previous call. Raises ConfigurationError if the Chargebee stand-in does not answer.
+    the worker has ended. While it waits, this function calls `closed` again and again with the number of invoices that
+    were closed since the previous call. Raises ConfigurationError if the Chargebee stand-in does not answer.
     """
     deadline, before = time.monotonic() + seconds, sum(bool(charges(event)) for event in events)
     while True:

@@ -24,11 +24,11 @@ def listen(host: str, port: int, what: str, backlog: int = 128) -> socket.socket
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        # macOS and BSD also accept a port on which another process listens with another address.
+        # On macOS and BSD, `bind` succeeds even if another process listens on this port with another address.
         if port and sys.platform != "linux" and _listeners(port):
             raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
         listener.bind((host, port))
-        listener.listen(backlog)  # on a port that is in use, `bind` may succeed; `listen` fails
+        listener.listen(backlog)  # if the port is in use, `bind` may succeed; `listen` then fails
     except (OSError, OverflowError, UnicodeError) as error:  # a port above 65535 is an OverflowError
         listener.close()
         reason = getattr(error, "strerror", None) or error

@@ -11,7 +11,7 @@ from app.errors import ConfigurationError
 
 SAMPLES = Path(__file__).parents[1] / "loadtest" / "events"
 # Only ids with at least this many characters (without a prefix such as `ev_`) are replaced by new ids. A new id ends
-# with six characters for the event's number. The characters before are random, so that ids of different runs differ.
+# with six characters for the copy's number. The characters before are random, so that ids of different runs differ.
 _SHORTEST = 10
 _RENAMABLE = re.compile(r"(\w+_)?[A-Za-z0-9-]{10,}", re.ASCII)
 _ALPHABET = string.digits + string.ascii_letters
@@ -32,7 +32,7 @@ def _shipped() -> list[Path]:
 
 
 def default_file() -> Path:
-    """Returns the file of the load test's webhook. It has the same size as the webhook of the published load test.
+    """Returns the file of the load test's webhook, which is as large as the webhook of the published load test.
 
     Raises ConfigurationError if the file is not installed.
     """
@@ -40,7 +40,7 @@ def default_file() -> Path:
 
 
 def fresh_events_of(files: list[Path], count: int) -> Iterator[bytes]:
-    """Returns `count` events, generated from the files in turn. Raises the errors of `fresh_events`."""
+    """Yields `count` events. The files are the templates in turn. Raises the errors of `fresh_events`."""
     shares = [_fresh_events(str(file), file.read_bytes(), count // len(files) + 1) for file in files]
     return (next(shares[number % len(shares)]) for number in range(count))
 
@@ -55,9 +55,9 @@ def _fresh_events(name: str, template: bytes, count: int) -> Iterator[bytes]:
 def fresh_events(template: bytes, count: int) -> Iterator[bytes]:
     """Yields `count` copies of `template`, each with new ids of the event and the invoice.
 
-    The customer's id is also new, unless it has fewer than _SHORTEST characters.
-    All copies have the same size as `template`, because a new id is as long as the old id. Raises ConfigurationError if
-    `template` is not an event, or if an id in it is too short.
+    The customer's id is also new, unless it has fewer than _SHORTEST characters. All copies have the same size as
+    `template`, because a new id is as long as the old id. Raises ConfigurationError if `template` is not an event, or
+    if the id of the event or of the invoice is too short.
     """
     ids = _ids(template)
     run = secrets.token_hex(20)

@@ -10,14 +10,14 @@ from local.live.exposition import Buckets
 def quantile(share: float, before: Buckets, after: Buckets, total: float | None = None) -> float | None:
     """Returns an estimate of the quantile `share` (0 to 1), or None. The estimate is always in the right bucket.
 
-    `before` and `after` are the histogram's buckets at two scrapes, and `total` is the sum of the values in between.
-    Returns None if the histogram counted no values between the scrapes, or if the counts were reset. If the quantile is
-    above all bounds, returns the highest bound.
+    `before` and `after` are the histogram's buckets at two scrapes. `total` is the sum of the values that were counted
+    between the scrapes. Returns None if the histogram counted no values between the scrapes, or if the counts were
+    reset. If the quantile is above all finite bounds, returns the highest finite bound.
 
-    The estimate assumes that all values have the same relative position in their buckets. With a `total`, this is the
-    position for which the sum of the values is `total`. Without a `total`, this is the middle. If all values are equal,
-    the estimate is exact. PromQL would interpolate inside the bucket. Even if all values were equal, PromQL would
-    return a 99th percentile near the bucket's upper bound.
+    The estimate assumes that all values have the same relative position in their buckets. With `total`, it uses the
+    position at which the sum of the values is `total`. If all values are equal, the estimate is then exact. Without
+    `total`, it uses the middle of the bucket. PromQL would interpolate inside the bucket: even if all values were
+    equal, it would return a 99th percentile near the bucket's upper bound.
     """
     counted = [(bound, count - before.get(bound, 0.0)) for bound, count in after.items()]
     number = counted[-1][1] if counted else 0
@@ -31,7 +31,7 @@ def quantile(share: float, before: Buckets, after: Buckets, total: float | None 
 
 
 def _position(counted: Sequence[tuple[float, float]], total: float) -> float:
-    """Returns the values' position in their buckets, from 0 (lower bound) to 1, for which their sum is `total`."""
+    """Returns the position of all values in their buckets, from 0 (lower bound) to 1, at which their sum is `total`."""
     lowest = room = 0.0
     for (lower, below), (bound, count) in pairwise([(0.0, 0.0), *counted]):
         lowest += (count - below) * lower

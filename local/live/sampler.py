@@ -36,8 +36,8 @@ async def sample(services: list[ShownService], ring: Ring, extras: Extras, sende
             figures = await _moment(probes, scrapers)
             measured = [own | sent for own, sent in zip(figures, sender_times(), strict=True)]
             ring.add(json.dumps({"t": round(time.time(), 2), **extras(), "services": measured}))
-            # After a pause of the whole machine, the next sample follows at once. Samples that the pause prevented are
-            # left out.
+            # After a pause of the whole machine, takes the next sample at once. Leaves out the samples that were due
+            # during the pause.
             due = max(due + INTERVAL, time.monotonic())
             await asyncio.sleep(due - time.monotonic())
 

@@ -31,8 +31,8 @@ class Scraper:
     async def values(self) -> dict[str, object]:
         """Returns the numbers of the last second, and the totals since the service's start.
 
-        Returns an empty dict if the numbers are unknown. Also returns an empty dict if the scrape takes longer than
-        PATIENCE seconds; the next call then waits for the same scrape.
+        Returns an empty dict if the service has no metrics, the scrape fails, or no earlier scrape is old enough. If
+        the scrape takes longer than PATIENCE seconds, returns an empty dict, and the next call waits for this scrape.
         """
         if self._url is None:
             return {}
@@ -45,7 +45,7 @@ class Scraper:
 
     def _since_earlier(self, scrape: Scrape) -> dict[str, object]:
         old_enough = [one for one in self._earlier if scrape.taken - one.taken >= WINDOW]
-        # Keeps the newest scrape that is old enough, and all scrapes after it, for the next call.
+        # For the next call, keeps the newest scrape that is old enough, and all later scrapes.
         self._earlier = [*old_enough[-1:], *self._earlier[len(old_enough) :], scrape]
         if not old_enough:
             return {}

@@ -25,9 +25,10 @@ class SenderTimes:
         self._counts[bisect_left(_BOUNDS, seconds)] += 1
 
     def recent(self) -> Milliseconds:
-        """Returns the median and the 99th percentile since the second-last call of this method, or an empty dict.
+        """Returns the median and the 99th percentile of the answers since the second-last call of this method.
 
-        The page calls this method every half second, so the numbers cover the last second.
+        Returns an empty dict if there was no answer. The page calls this method every half second, so the numbers
+        cover the last second.
         """
         now = self._buckets()
         found = _times("sender_", self._earlier[0], now)

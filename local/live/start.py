@@ -48,7 +48,7 @@ class LivePage:
 
 @contextmanager
 def start() -> Iterator[LivePage]:
-    """Runs the live page's process until the `with` block ends. It also ends if SIGKILL ends the parent process."""
+    """Runs the live page's process until the `with` block ends. The process also ends if its parent is killed."""
     # The page's process runs in a session of its own, so Ctrl-C does not reach it. The parent ends the page's process
     # after the services.
     with subprocess.Popen(

@@ -6,9 +6,9 @@ from local.live.quantiles import quantile
 # Numbers by name. None means that the number is unknown, or that nothing happened. Times are in milliseconds, rates are
 # in webhooks per second, and CPU time is in percent of one core.
 Values = dict[str, float | None]
-# The limit of group commit's calls in flight makes webhooks wait if two conditions are met. For at least the share
-# _LAST_SHARE of the calls, no further call could begin. The messages waited on average at least _WAITED_SECONDS for
-# their calls. On a FIFO queue, no further call can ever begin.
+# Group commit limits its calls to SQS in flight. The limit makes webhooks wait if two conditions are met. First, at
+# least the share _LAST_SHARE of the calls reached the limit. Second, messages waited for their calls for at least
+# _WAITED_SECONDS on average. On a FIFO queue, the limit is one call, so every call reaches the limit.
 _LAST_SHARE, _WAITED_SECONDS = 0.9, 0.005
 # Numbers of webhooks by group of outcomes, such as `rejected`, and within each group by outcome.
 Totals = dict[str, dict[str, int]]
@@ -18,7 +18,7 @@ _ACCEPTED = ("queued", "processed")  # v01 processes webhooks instead of queuein
 _REJECTED = "rejected"
 # The series with this label and value counts webhooks without an answer. These webhooks have no response time.
 _UNANSWERED = ("http_response_status_code", "")
-# The group of each outcome. All other outcomes are names of refusals (see `app.web.problems`), in the group `rejected`.
+# The group of each outcome. Other outcomes are names of refusals (see `app.web.problems`); their group is `rejected`.
 _GROUPS = {**dict.fromkeys(_ACCEPTED, "queued"), **{name: name for name in ("ignored", "overloaded", "unanswered")}}
 
 
@@ -92,7 +92,7 @@ def _process(before: Scrape, after: Scrape) -> Values:
 
 
 def _full(before: Scrape, after: Scrape) -> float | None:
-    """Returns the number of calls to SQS in flight if the limit of such calls makes webhooks wait, otherwise None."""
+    """Returns how many calls to SQS were in flight, or None if the limit of calls in flight makes no webhook wait."""
     calls = _change("invoice_webhook_sqs_calls_count", before, after)
     in_flight = _change("invoice_webhook_sqs_calls_sum", before, after)
     last = _change("invoice_webhook_sqs_last_calls_total", before, after)
