@@ -51,10 +51,11 @@ def pending(bodies: Iterable[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def charges(event: dict[str, Any]) -> list[SeededBillable]:
-    """Returns one to three billable events in the terms of the event's invoice. The result depends only on `event`.
+    """Returns one to three billable events for the event's invoice. The result depends only on `event`.
 
-    The terms cover all line items, including line items that the webhook does not contain (see `more_line_items`).
-    Returns none if the invoice renews no subscription, because the worker leaves such an invoice pending.
+    The time of each billable event is in a billing period (term) of the invoice's line items, including line items that
+    the webhook does not contain (see `more_line_items`). Returns an empty list if the invoice renews no subscription,
+    because the worker leaves such an invoice pending.
     """
     invoice, digest = event["content"]["invoice"], hashlib.sha256(event["id"].encode()).digest()
     found = terms(invoice, [*invoice.get("line_items", []), *more_line_items(event)]) if invoice["recurring"] else {}
@@ -81,7 +82,7 @@ def _billable(number: int, digest: bytes, invoice: dict[str, Any], subscription:
 
 
 def more_line_items(event: dict[str, Any]) -> list[dict[str, Any]]:
-    """Invents the line items that the webhook leaves out of the invoice. Returns none if the webhook is complete.
+    """Invents the line items that the webhook leaves out of the invoice. Returns [] if the webhook is complete.
 
     Chargebee leaves line items out of a long webhook. The period of each returned line item ends a month after the
     period of the webhook's last line item.
@@ -100,7 +101,7 @@ def seed(run: LocalRun | StandIns, bodies: Iterable[bytes]) -> None:
     """Registers the webhooks' pending invoices at the Chargebee stand-in, and writes billable events into the table.
 
     For an invoice that is already registered, nothing changes, so the same webhook can be sent twice. Raises
-    ConfigurationError if a stand-in does not answer, or rejects a request because, for example, the table is missing.
+    ConfigurationError if a stand-in does not answer, or rejects a request, for example because the table is missing.
     """
     events = pending(bodies)
     while some := list(islice(events, _EVENTS_AT_ONCE)):

@@ -1,4 +1,4 @@
-"""Defines a billable event (usage that a customer must pay for) as a local run writes it into the table."""
+"""Defines a billable event (usage that a customer must pay for), which a local run writes into the DynamoDB table."""
 
 from dataclasses import dataclass
 
