@@ -1,6 +1,6 @@
 """Fails if a module of PACKAGES assigns to an attribute of an object other than `self`, unless EXCEPTIONS allows it.
 
-Code that changes the internals of a framework may break without an error in the framework's next version.
+Code that changes a framework's internals may stop working with the framework's next version, without an error.
 
     python .ci/assignments.py
 
@@ -15,7 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "asgi_doctor", "local", "lab", "loadtest", "profiles/instruments")
-# `file: object`, with the reason. The check also fails if an exception matches nothing.
+# The keys are `file: object`, the values are the reasons; "ours" means an object of this project. The check also fails
+# if an exception matches nothing.
 EXCEPTIONS = {
     "local/chargebee/load_generator.py: result": "ours",
     "local/chargebee/corrections.py: invoice": "ours",
@@ -75,7 +76,7 @@ SETTERS = {"setattr", "delattr", "__setattr__", "__delattr__"}
 
 
 def objects(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yields, for each assignment to an attribute, the line number and the object, or a setter's name if unknown."""
+    """Yields line and object of each assignment to an attribute. For a setter, the object is the setter's name."""
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(value=value, ctx=ast.Store() | ast.Del()):

@@ -2,7 +2,7 @@
 
     python .ci/audit.py [--url URL] [LOCK …]
 
-Exits with 1 for an advisory that ACCEPTED does not list. If the service cannot be reached, prints the reason and exits
+Exits with 1 for an advisory that ACCEPTED does not list. If the advisory service fails, prints the reason and exits
 with 77, which CI shows as `not tested`, because a build must not depend on an external service.
 """
 
@@ -21,7 +21,7 @@ ACCEPTED: dict[str, str] = {}
 SECONDS = 300
 COMMAND = [
     str(Path(sys.executable).with_name("pip-audit")),
-    # OSV, a database of advisories. pip-audit's default is the package index, and it skips packages that are not there.
+    # OSV is a database of advisories. By default, pip-audit asks the package index, and skips packages that it lacks.
     *("--vulnerability-service", "osv"),
     *("--require-hashes", "--disable-pip", "--format", "json", "--desc", "on", "--progress-spinner", "off"),
 ]
@@ -36,7 +36,7 @@ class ServiceUnavailableError(Exception):
 def look_up(locks: list[str], url: str | None) -> list[dict[str, Any]]:
     """Returns pip-audit's result for each package in `locks`. Exits if pip-audit fails.
 
-    Raises ServiceUnavailableError if the database does not answer. `url`: another database, or None.
+    Raises ServiceUnavailableError if the advisory service fails. `url`: a service to use instead of OSV, or None.
     """
     options = [word for lock in locks for word in ("--requirement", lock)] + (["--osv-url", url] if url else [])
     try:

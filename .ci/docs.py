@@ -31,7 +31,7 @@ def main() -> None:
     if not options.serve:
         built(folder, options.repository)
         return
-    with opened(options.port, folder / "html") as server:  # before the build, so that a port in use fails at once
+    with opened(options.port, folder / "html") as server:  # before the build, to fail at once if the port is in use
         built(folder, options.repository)
         say(f"Serving on http://127.0.0.1:{server.server_port} (Ctrl-C ends it)")
         with suppress(KeyboardInterrupt):
@@ -54,7 +54,7 @@ def built(folder: Path, repository: str | None) -> None:
 
 
 def opened(port: int, pages: Path) -> ThreadingHTTPServer:
-    """Returns a server of the pages, which it reads for each request. Exits if the port is taken."""
+    """Returns an HTTP server for the folder `pages`, which need not exist yet. Exits if the port is in use."""
     handler = partial(SimpleHTTPRequestHandler, directory=str(pages))
     try:
         return ThreadingHTTPServer(("127.0.0.1", port), handler)

@@ -1,6 +1,6 @@
-"""Installs a lock into the environment of this Python, with progress: by uv in seconds, or by pip if uv fails.
+"""Installs a lock's packages into this Python's environment: with uv or, if uv fails, with pip. Shows the progress.
 
-python .ci/install.py LOCK SIZE
+python .ci/install.py LOCK SIZE    SIZE is only shown, such as `170 MB`
 
 pip installs uv from locks/local.lock. uv does not read pip's configuration, so this script passes it on.
 """
@@ -20,10 +20,10 @@ UV_LOCK = Path(__file__).parents[1] / "locks" / "local.lock"
 RUN_PIP = "import runpy, signal; signal.signal(signal.SIGINT, signal.SIG_DFL); runpy.run_module('pip', {}, '__main__')"
 PIP = [sys.executable, "-c", RUN_PIP, "--disable-pip-version-check"]
 PIP_INSTALL = [*PIP, "install", "--progress-bar", "off", "--require-hashes", "--requirement"]
-# `install` does not touch other packages. `sync` would uninstall them, but locks of several sizes share one `.venv`.
+# `uv pip sync` would uninstall packages that are not in the lock, but locks of several sizes share one `.venv`.
 UV = str(Path(sys.executable).with_name("uv"))
 UV_INSTALL = [UV, "pip", "install", "--python", sys.executable, "--require-hashes", "--requirement"]
-# uv's variables for pip's options, with the separator of several values. Variables instead of command-line options,
+# uv's variables for pip's options, and the separator between several values. Command-line options would be unsafe,
 # because the address of an index may contain a password, and other users can see command lines.
 VARIABLES = {
     "index-url": ("UV_DEFAULT_INDEX", " "),
@@ -36,7 +36,7 @@ VARIABLES = {
     "timeout": ("UV_HTTP_TIMEOUT", " "),
     "default-timeout": ("UV_HTTP_TIMEOUT", " "),
 }
-# If the output is not a terminal but a log, only each 20th line is shown as progress.
+# If the output is a log and not a terminal, pip's progress is shown only for every 20th package.
 EVERY = 1 if sys.stdout.isatty() else 20
 
 
@@ -47,7 +47,7 @@ def say(text: str) -> None:
 
 
 def uv_progress(lines: Iterable[str]) -> Iterator[str]:
-    """Yields uv's steps and the large downloads. Writes errors to standard error. Ignores the list of packages."""
+    """Yields uv's lines about steps and downloads. Ignores the list of packages. Other lines go to standard error."""
     for line in lines:
         if re.match(r"(Downloading|Prepared|Installed) ", line):
             yield line.strip()
@@ -56,7 +56,7 @@ def uv_progress(lines: Iterable[str]) -> Iterator[str]:
 
 
 def pip_progress(lines: Iterable[str], total: int) -> Iterator[str]:
-    """Yields a short form of pip's output."""
+    """Yields a short form of pip's output. `total`: the number of packages."""
     found = 0
     for line in lines:
         if package := re.match(r"(?:Collecting|Requirement already satisfied:|Ignoring) ([\w.-]+)", line):
@@ -68,7 +68,7 @@ def pip_progress(lines: Iterable[str], total: int) -> Iterator[str]:
 
 
 def pip_options() -> dict[str, str]:
-    """Returns pip's options from the configuration files and the environment, which has precedence."""
+    """Returns pip's options from the configuration files and the environment. The environment has precedence."""
     listed = subprocess.run([*PIP, "config", "list"], capture_output=True, encoding="utf-8", check=False).stdout
     options: dict[str, str] = {}
     for section in ("global", "install", ":env:"):
@@ -78,8 +78,8 @@ def pip_options() -> dict[str, str]:
 
 
 def uv_environment(options: dict[str, str]) -> dict[str, str]:
-    """Returns variables for uv with pip's `options`. Variables of uv that are already set have precedence."""
-    environment = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # like pip; safe, because the lock has hashes
+    """Returns the environment for uv, with pip's `options`. Variables UV_… that are already set have precedence."""
+    environment = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # as pip does; safe, because the lock has hashes
     for option, (variable, separator) in VARIABLES.items():
         # Leave out folders that do not exist: pip ignores them, but uv fails.
         values = [word for word in options.get(option, "").split() if option != "find-links" or _exists(word)]
@@ -114,13 +114,13 @@ def text_of(lock: Path) -> str:
 
 
 def install_uv() -> bool:
-    """Installs only uv, in the version of UV_LOCK. Returns False if pip fails. Exits if there is no network."""
+    """Installs uv with pip, in the version of UV_LOCK. Returns False if pip fails. Exits if there is no network."""
     package = re.search(r"^uv==.*\n(?: .*\n)*", UV_LOCK.read_text(encoding="utf-8"), re.MULTILINE)
     assert package is not None
     with tempfile.TemporaryDirectory() as folder:
         lock = Path(folder) / "uv.lock"
         lock.write_text(package[0], encoding="utf-8")
-        # Only a wheel of uv, because building uv would take minutes and a Rust compiler.
+        # pip must use a wheel of uv, because building uv would take minutes and need a Rust compiler.
         command = [*PIP_INSTALL, str(lock), "--only-binary", ":all:", "--quiet"]
         install = subprocess.run(command, stderr=subprocess.PIPE, encoding="utf-8", check=False)
     if install.returncode == 0:
@@ -132,11 +132,11 @@ def install_uv() -> bool:
 
 
 def install_with_uv(lock: str) -> bool:
-    """Installs uv, and then the lock with uv. Returns False if either fails."""
+    """Installs uv, and then the lock with uv. Returns False if one of the two installations fails."""
     if not install_uv():
         return False
     options = pip_options()
-    offline = options.get("no-index", "").lower() in {"1", "true", "yes", "on"}  # has no variable
+    offline = options.get("no-index", "").lower() in {"1", "true", "yes", "on"}  # uv has no variable for this
     command = [*UV_INSTALL, lock, *(["--no-index"] if offline else [])]
     return run(command, uv_progress, stderr=subprocess.STDOUT, env=uv_environment(options)) == 0
 

@@ -1,7 +1,7 @@
 """Resolves pyproject.toml into locks/*.lock, with hashes and without download addresses.
 
-python .ci/locks.py [--upgrade]     write them
-python .ci/locks.py --check         fail if they no longer match pyproject.toml
+python .ci/locks.py [--upgrade]     write the locks
+python .ci/locks.py --check         fail if a lock no longer matches pyproject.toml
 """
 
 import argparse
@@ -28,7 +28,8 @@ COMPILE = [
 def resolved(upgrade: bool) -> dict[str, str]:
     """Returns the text of each lock. Exits if uv fails.
 
-    uv keeps the versions of an existing output file. The versions of the largest set constrain the smaller sets.
+    If `upgrade` is false, uv keeps the versions of the existing locks. The versions in the largest lock constrain the
+    smaller locks.
     """
     packages: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -45,7 +46,7 @@ def resolved(upgrade: bool) -> dict[str, str]:
 
 
 def nested(packages: dict[str, list[str]]) -> dict[str, str]:
-    """Returns the text of each lock without the packages of the lock that it includes."""
+    """Returns the text of each lock. A lock includes the previous lock, and leaves out the packages of that lock."""
     locks = {}
     included: list[str] = []
     include = ""

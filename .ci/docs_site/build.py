@@ -28,7 +28,7 @@ CONFIGURATION: dict[str, Any] = {
     "html_use_index": False,
     "pygments_style": "friendly",
     "highlight_language": "none",
-    # Links to headings are checked, and their anchors are GitHub's.
+    # MyST gives headings of all six levels the anchors that GitHub gives them, and checks the links to headings.
     "myst_heading_anchors": 6,
     # GitHub does not have these kinds of syntax, and shows them as plain text.
     "myst_disable_syntax": ["myst_block_break", "myst_line_comment", "myst_role", "myst_target"],
@@ -40,9 +40,10 @@ class SiteError(Exception):
 
 
 def build(root: Path, folder: Path, repository: str | None) -> Path:
-    """Builds the site into `folder`, and returns the folder of its pages. Raises SiteError.
+    """Builds the site into `folder`, and returns the folder of its pages.
 
     `repository`: the URL of the repository, for links to source files. If it is None, these links become plain paths.
+    Raises SiteError if a link is broken, or if Sphinx warns.
     """
     shutil.rmtree(folder, ignore_errors=True)
     sources, pages = folder / "source", folder / "html"
@@ -63,7 +64,7 @@ def build(root: Path, folder: Path, repository: str | None) -> Path:
 
 
 def _write_sources(root: Path, folder: Path, repository: str | None) -> set[str]:
-    """Writes the pages' Markdown; returns the files that the pages show or link to. Raises SiteError."""
+    """Writes the pages' Markdown. Returns the files that they show or link to. Raises SiteError if a link is broken."""
     course = read_course((root / CHANGELOG).read_text(encoding="utf-8"))
     pages = read_pages(root)
     links = Links(root, {page.source: page.target for page in pages}, course.anchors, repository)

@@ -36,7 +36,7 @@ class _Addresses(HTMLParser):
 
 
 def check(folder: Path) -> Checked:
-    """Checks the links of the pages that Sphinx wrote. Reports of measurements are only targets of links."""
+    """Checks the links of the pages that Sphinx wrote, but not the links in reports of measurements."""
     checked = Checked()
     own = [page for page in sorted(folder.rglob("*.html")) if "results" not in page.relative_to(folder).parts]
     read = {page: _Addresses(page) for page in own}

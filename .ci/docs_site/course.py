@@ -9,21 +9,21 @@ from docs_site.pages import CHANGELOG, Page
 INDEX = "course/index.md"
 NOTES = "course/notes.md"
 TITLE = "Figures, versions and sources"
-SECTION = 2  # level of the heading of a version
-# The anchor before the heading of a chapter, which names the chapter.
+SECTION = 2  # a version's heading has this level
+# The anchor right before a chapter's heading. Its id is the chapter's name.
 ANCHOR = re.compile(r'<a id="(\S+)"></a>\n+\Z')
 
 
 @dataclass(frozen=True)
 class Course:
-    """The course. `pages`: in reading order. `anchors`: the page for each anchor of the changelog."""
+    """The course. `pages`: in reading order. `anchors`: the address on the site for each anchor of the changelog."""
 
     pages: list[Page]
     anchors: dict[str, str]
 
 
 def read_course(changelog: str) -> Course:
-    """Makes a page from each release, oldest first, and one page from the sections after the releases."""
+    """Makes a page from the introduction, from each release (oldest first), and from all other sections together."""
     introduction, sections = _sections(changelog)
     texts = {INDEX: introduction}
     texts |= {f"course/{anchor}.md": promoted(section) for anchor, section in reversed(sections) if anchor}

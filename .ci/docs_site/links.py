@@ -22,11 +22,12 @@ SHOWN = (".html", ".png", ".svg", ".webp")  # files that a browser shows; all ot
 
 
 class Links:
-    """Rewrites the links of pages, and collects in `files` the other files that the site needs.
+    """Rewrites the links of pages. Collects in `files` the other files that the site needs, such as pictures.
 
-    `broken` has a line for each link to a file that the repository does not have; MyST checks the anchors of pages.
-    `pages`: each page's path on the site by its path in the repository. `anchors`: the page of each of the changelog's
-    anchors. `repository`: its URL; if it is None, a link to a source file becomes the file's path.
+    `broken` has a line for each link without a target, except links to anchors of other pages, which MyST checks.
+    `pages`: each page's path on the site, by the page's path in the repository. `anchors`: the address on the site for
+    each anchor of the changelog. `repository`: the URL of the repository, or None. If it is None, a link to a source
+    file becomes the file's path.
     """
 
     def __init__(
@@ -37,7 +38,7 @@ class Links:
         self._root, self._pages, self._anchors, self._repository = root, pages, anchors, repository
 
     def rewritten(self, page: Page) -> str:
-        """Returns the page's text for the site."""
+        """Returns the page's text with links and pictures for the site."""
 
         def change(prose: str) -> str:
             prose = PICTURE.sub(lambda found: self._pair(page, found), prose)
@@ -55,7 +56,7 @@ class Links:
             return self._image(page, source, html.escape(text, quote=True))
         if source == CHANGELOG or source in self._pages:
             return f"[{text}]({self._page(page, source, anchor)})"
-        if source.startswith(".."):  # a page of GitHub that is beside the files, such as the issues
+        if source.startswith(".."):  # a page of GitHub outside the files, such as the issues
             return f"[{text}]({self._repository}/{posixpath.basename(source)})" if self._repository else text
         if source.endswith(SHOWN):
             return f'<a href="{self._file(page, source)}">{text}</a>'
@@ -76,7 +77,7 @@ class Links:
         return f"`{source}`" if source.endswith(text.strip("`")) else f"{text} (`{source}`)"
 
     def _pair(self, page: Page, found: re.Match[str]) -> str:
-        """Returns both variants of a picture, light and dark. The theme shows one of them."""
+        """Returns HTML with both variants of a picture, light and dark. The site's theme shows one of them."""
         return "".join(
             self._image(page, self._path(page, found[scheme]), found["alt"], scheme, found[f"still_{scheme}"])
             for scheme in ("light", "dark")
@@ -87,9 +88,9 @@ class Links:
         return posixpath.normpath(posixpath.join(posixpath.dirname(page.source), target))
 
     def _image(self, page: Page, source: str, alt: str, scheme: str | None = None, still: str | None = None) -> str:
-        """Returns a picture that links to its file in full size. Sets its size, so that the page does not jump.
+        """Returns HTML of a picture that links to the picture's file. Sets the size, so that the page does not jump.
 
-        `still`: the file for readers who prefer no motion.
+        `still`: the file for readers who prefer no motion, or None.
         """
         address = self._file(page, source)
         width, height = imagesize.get(self._root / source) if source in self.files else (0, 0)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-# One group, so that `split` alternates between prose and fenced code.
+# The pattern has one group, so `split` returns prose and fenced code alternately.
 FENCED = re.compile(r"(^ *```.*?^ *```[ ]*$)", re.DOTALL | re.MULTILINE)
 HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 COMMENT = re.compile(r"^<!--.*?-->\n?", re.DOTALL | re.MULTILINE)

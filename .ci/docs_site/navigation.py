@@ -1,4 +1,4 @@
-"""The site's table of contents: the sections of docs/README.md, each with its pages, in the order of its links."""
+"""The site's table of contents: the sections of docs/README.md, each with the pages to which the section links."""
 
 import posixpath
 import re
@@ -8,14 +8,14 @@ from docs_site.pages import Page
 
 HOME = "README.md"
 INDEX = "docs/README.md"
-# The caption of the other pages: neither the page nor a README in a folder above the page is linked in the index.
+# The caption of the other pages. The index links neither to such a page nor to a README in a folder above the page.
 REST = "More"
 
 
 def with_contents(pages: list[Page]) -> dict[str, str]:
-    """Returns the text of each page by target, with tables of contents added.
+    """Returns the text of each page, with tables of contents added, by the page's target.
 
-    The home page gets the site's contents, and each other page gets its children.
+    The home page gets the site's table of contents. Each other page gets a table of the pages below it.
     """
     contents = _sections(pages)
     listed = [page.source for of in contents.values() for page in of]
@@ -49,7 +49,7 @@ def _links(page: Page, text: str) -> list[str]:
 
 
 def _parent(source: str, listed: list[str]) -> str | None:
-    """Returns the listed README in the nearest folder above `source`, or None."""
+    """Returns the nearest README above `source` that is in `listed`, or None if there is none."""
     folder = posixpath.dirname(source)
     while folder:
         if (readme := f"{folder}/README.md") in listed and readme != source:
@@ -64,7 +64,7 @@ def _in_order_of_links(page: Page, children: list[Page]) -> list[Page]:
 
 
 def _table(page: Page, caption: str, children: list[Page]) -> str:
-    """Returns a hidden table of contents, which only the sidebar shows, or "" without children."""
+    """Returns a table of contents that only the sidebar shows, or "" if there are no `children`."""
     if not children:
         return ""
     options = f":caption: {caption}\n:hidden:\n" if caption else ":hidden:\n"
@@ -73,6 +73,6 @@ def _table(page: Page, caption: str, children: list[Page]) -> str:
 
 
 def _inserted(page: Page, tables: str) -> str:
-    """Returns the page's text with the tables before the first section, because after it they belong to the section."""
+    """Returns the page's text with `tables` before the first section, so that they do not belong to a section."""
     start = next((heading.start for heading in headings(page.text) if heading.level > 1), len(page.text))
     return f"{page.text[:start]}\n{tables}{page.text[start:]}" if tables else page.text

@@ -23,7 +23,7 @@ class Page:
 
 
 def target_of(source: str) -> str:
-    """Returns the site's path of a Markdown file: a README is the index of its folder."""
+    """Returns the path of a Markdown file in the site's sources. A README becomes the index of its folder."""
     path = Path(source)
     return path.with_name("index.md").as_posix() if path.name == "README.md" else source
 
