@@ -56,12 +56,12 @@ __all__ = [
 
 
 def show(part: str) -> None:
-    """Prints `part` into the document. Without empty lines around it, Markdown would read it as part of the comment."""
+    """Prints `part` into the document, between empty lines. Without them, Markdown would join it with the comment."""
     print(f"\n{part}\n")  # noqa: T201
 
 
 def version(line: str) -> None:
-    """Prints a line in which the version replaces {}, into a file that is not Markdown."""
+    """Prints `line` into a file that is not Markdown. The project's version replaces `{}`."""
     print(line.format(__version__))  # noqa: T201
 
 
@@ -72,7 +72,7 @@ def listening() -> str:
 
 
 def bounds() -> str:
-    """Returns the table of both servers' limits against harmful clients. tests/web/test_uvicorn.py tests each row."""
+    """Returns a table: how our server and uvicorn limit harmful clients. tests/web/test_uvicorn.py tests each row."""
     rows = [f"| {one.what} | {one.ours} | {one.uvicorn} |" for one in BOUNDS]
     return "\n".join(["| what a client does | this project's server | uvicorn (v01 to v10) |", "|---|---|---|", *rows])
 
@@ -86,7 +86,7 @@ def instructions(after: str, before: str) -> str:
 
 
 def releases() -> str:
-    """Returns the table of the releases: published figures, and our figures on the published machine's time scale."""
+    """Returns the table of the releases: the published figures, and ours in the published machine's time."""
     calibrated, _ = documents.newest("calibrated")
     history, _ = documents.newest("history")
     rows = [
@@ -136,7 +136,7 @@ def local_settings() -> str:
 
 
 def table(settings: type[BaseSettings], without: type[BaseSettings] | None = None) -> str:
-    """Returns a Markdown table of the settings of a class, except the settings that it shares with `without`."""
+    """Returns a Markdown table of the settings in the class `settings`, except those that are also in `without`."""
     rows = ["| variable | default | allowed | what it does |", "|---|---|---|---|"]
     for name, field in settings.model_fields.items():
         if without is not None and name in without.model_fields:
@@ -153,7 +153,7 @@ def code(name: str) -> str:
 
 
 def functions(module: str, *names: str) -> str:
-    """Returns the code of functions and methods, such as `GroupCommit.submit`, without their docstrings."""
+    """Returns the code of the functions or methods `names`, such as `GroupCommit.submit`, without docstrings."""
     sources = [dedent(inspect.getsource(attrgetter(name)(import_module(module)))).strip() for name in names]
     shown = [re.sub(r'\n +""".*?"""$', "", source, count=1, flags=re.DOTALL | re.MULTILINE) for source in sources]
     return "\n".join(["```python", "\n\n\n".join(shown), "```"])

@@ -27,14 +27,14 @@ SYSTEMS = {
 RESOLVE = [
     *(UV, "pip", "compile", "--python", sys.executable, "--no-deps", "--no-header", "--no-annotate"),
     *("--only-binary", ":all:"),
-    *("--no-binary", "forbiddenfruit"),  # has no wheel, but it is pure Python: no compiler is needed
+    *("--no-binary", "forbiddenfruit"),  # has no wheel, but is pure Python, so no compiler is needed
 ]
 
 
 class Cell(NamedTuple):
-    """A cell of the table. `lock`: the largest lock that installs, or "". `packages`: its number of packages.
+    """A cell of the table. `lock`: the largest lock that installs, or "" if none does. `packages`: its package count.
 
-    `error`: uv's error for the largest lock that does not install, or "".
+    `error`: uv's error for the largest lock that does not install, or "" if all locks install.
     """
 
     lock: str
@@ -50,7 +50,7 @@ def pythons() -> list[str]:
 
 
 def cell(system: str, python: str, environment: dict[str, str]) -> Cell:
-    """Resolves the locks for a system and a Python, whatever this machine is, until one installs; the largest first."""
+    """Finds the largest lock that installs on a system and a Python, which need not be this machine's."""
     target = ["--python-platform", SYSTEMS[system], "--python-version", python]
     error = ""
     for lock in reversed(SETS):
