@@ -1,24 +1,24 @@
 """Runs an attack and its audit. The modules of the second list are for runs with faults and for workers.
 
-attack_measurement.py         the whole measurement: subject, precheck, attack, audit
-precheck.py        sends one webhook first, which must be in the queue
+attack_measurement.py  the whole measurement: subject, precheck, attack, audit
+precheck.py        sends one webhook before the attack, and checks that it arrives in the queue
 behind.py          provides the queue that a subject works with, or for v01 a table and invoices
 vegeta.py          the load generator and its reports
 traffic.py         webhooks with distinct ids, and the digest of each; http_request.py: requests to any service
 arrivals.py        what has arrived in the queue: the stand-in's digests, or what drain.py receives during the attack
 drain.py           empties an emulator's queue during the attack
-invoice_bodies.py        what v01 has billed, in place of the queue
-queue_audit.py           checks that every event id with a 200 is in the queue, exactly as sent
-probe.py           /healthz during the attack
-conditions.py      whether the attack measured something else: the machine, or the queue (queue_watch.py)
+invoice_bodies.py  what v01, which has no queue, has billed
+queue_audit.py     checks that every event id with a 200 is in the queue, exactly as sent
+probe.py           probes /healthz during the attack
+conditions.py      checks whether the machine or the queue (queue_watch.py) has influenced the figures
 attempts.py        repeats an attack that another virtual machine has disturbed
-used.py            what was used of a budget
+used.py            how much CPU and memory of its budget a subject has used
 progress.py        progress bars
 
-faults.py          injects faults during a soak, in the order of a seed
+faults.py          injects faults during a soak; a seed decides their order
 supervised.py      restarts a service whenever it ends
-killed_workers.py  workers that are killed every few seconds
-deliveries.py      the events in the workers' queue: redelivered, out of order, and some that cannot succeed
-hostile.py         names and ids that imitate the references of charges
+killed_workers.py  runs workers, and kills one of them every few seconds
+deliveries.py      the events for the workers: some redelivered, some out of order, and some that can never succeed
+hostile.py         names and ids that look like the references in charges
 billed.py          audits the charges at Chargebee's stand-in
 """

@@ -1,4 +1,4 @@
-"""Provides the audit with what has arrived in the queue: drains the queue, or asks the stand-in that serves it."""
+"""Collects what has arrived in the queue, for the audit: drains the queue, or asks the stand-in for SQS."""
 
 import time
 from collections import Counter
@@ -13,7 +13,7 @@ POLL_SECONDS = 0.1
 
 
 class Arrivals(Protocol):
-    """A context that counts the messages that arrive in the queue. `received`: the counts by digest of the body."""
+    """A context that counts the messages that arrive in the queue. `received`: the counts, by digest of the body."""
 
     received: Counter[bytes]
 
@@ -31,7 +31,7 @@ class Arrivals(Protocol):
 
 
 class Ledger:
-    """An `Arrivals` that reads the stand-in's digests of the messages that it has acknowledged."""
+    """An `Arrivals` that asks the stand-in for SQS which messages it has acknowledged, as digests of the bodies."""
 
     def __init__(self, stand_in: StandIn, queue_url: str) -> None:
         self.received: Counter[bytes] = Counter()
@@ -67,7 +67,7 @@ class Ledger:
 
 
 def arrivals(stack: Stack, queue_url: str) -> Arrivals:
-    """Returns the arrivals of the queue at `queue_url`, which `stack` serves."""
+    """Returns an `Arrivals` for the queue at `queue_url`, which `stack` serves."""
     if isinstance(stack.process, StandIn):
         return Ledger(stack.process, queue_url)
     return Drain(stack.sqs, queue_url)

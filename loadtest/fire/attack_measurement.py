@@ -1,4 +1,4 @@
-"""Makes one measurement: starts the subject, checks that one webhook reaches the queue, attacks, audits and writes."""
+"""Makes one measurement: starts the subject, sends one webhook as a check, attacks, audits, and writes raw results."""
 
 import json
 from collections import Counter
@@ -31,7 +31,7 @@ from loadtest.stage.subject import AttackSubject, Running
 
 
 class Fired(NamedTuple):
-    """vegeta's results of an attack, and the audit, or None without a queue."""
+    """vegeta's results of an attack, and the audit. `audit` is None if nothing is audited."""
 
     hits: list[Hit]
     report: dict[str, Any]
@@ -57,8 +57,9 @@ def measure(
 ) -> Measurement:
     """Starts a subject and attacks it. Calls `begin` right before the attack.
 
-    Raises PreCheckFailed, ChildProcessError, CalledProcessError or TimeoutExpired (vegeta), botocore's errors, and
-    URLError or ConfigurationError if the stand-in for SQS or Chargebee does not respond.
+    Raises ChildProcessError if the subject does not start, PreCheckFailed if the webhook before the attack fails,
+    CalledProcessError or TimeoutExpired if vegeta fails, botocore's errors if the queue fails, and URLError or
+    ConfigurationError if the stand-in for SQS or Chargebee does not respond.
     """
     out.mkdir(parents=True, exist_ok=True)
     progress.phase(f"starting {what.name}")
@@ -83,7 +84,7 @@ def measure(
 def _with_ours(
     measurement: Measurement, sqs: dict[str, Any], what: AttackSubject, used: Used, conditions: Conditions
 ) -> Measurement:
-    """Adds to `measurement` the facts that are known only if this process has started the subject."""
+    """Returns `measurement` with the fields that are known only if this process has started the subject."""
     accepted = measurement.accepted
     used.cpu_ms_per_accepted = 1000 * used.cpu_s / accepted if accepted else None
     ours = {"release": what.release, "flags": what.flags, "used": used, "sqs": sqs, "conditions": conditions}
@@ -93,7 +94,7 @@ def _with_ours(
 def measure_elsewhere(
     traffic: Request, arrived: Arrivals | None, name: str, load: Load, *, out: Path, progress: Progress
 ) -> Measurement:
-    """Attacks the service at `traffic.url`, and audits what `arrived` in its queue. Raises the errors of `measure`."""
+    """Attacks the running service at `traffic.url`. Audits unless `arrived` is None. Raises the errors of `measure`."""
     out.mkdir(parents=True, exist_ok=True)
     with arrived or nullcontext():
         check_one(traffic, arrived)
@@ -117,15 +118,16 @@ def _send(
     progress: Progress,
     cpu: Callable[[], float] = lambda: 0.0,
 ) -> _Sent:
-    """Sends the attack, observed and with probes. `cpu` returns the CPU seconds that the service has used so far.
+    """Runs vegeta, while a prober probes the service, and `observer` observes the machine and the queue.
 
-    The last probe can wait for half a minute after vegeta's end. During this time, the service still works for clients
-    that have disconnected, so its CPU time and the conditions of this time do not count.
+    `cpu` returns the CPU seconds that the service has used so far. The last probe can wait for half a minute after
+    vegeta's end. This time is not observed, and its CPU time does not count, because the service still works for
+    clients that have disconnected.
     """
     progress.phase("sending")
     prober = Prober(traffic.url, traffic.health, traffic.is_healthy)
     with ExitStack() as probing, observer:
-        probing.enter_context(prober)  # after the observer, which takes half a second to begin
+        probing.enter_context(prober)  # entered after the observer, which takes half a second to begin
         before = cpu()
         vegeta.attack(load, name, traffic, out / "results.bin", lambda: progress.sent(traffic.number))
         spent = cpu() - before
@@ -135,7 +137,7 @@ def _send(
 
 
 def look(traffic: Request, arrived: Arrivals | None, out: Path) -> Fired:
-    """Writes vegeta's reports. Audits when all webhooks with a 200 have arrived, or when nothing more arrives."""
+    """Writes vegeta's reports. Audits after all webhooks with a 200 have arrived, or after no more messages arrive."""
     results = out / "results.bin"
     report = json.loads(vegeta.report(results, "json"))
     (out / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
@@ -151,7 +153,7 @@ def look(traffic: Request, arrived: Arrivals | None, out: Path) -> Fired:
 
 
 def _measurement(name: str, load: Load, traffic: Request, fired: Fired, prober: Prober) -> Measurement:
-    """Returns the fields that a service started here and a service at a URL have in common."""
+    """Returns a measurement with the fields that are known for every service, started here or elsewhere."""
     return Measurement(
         name=name,
         load=load,

@@ -7,13 +7,13 @@ from typing import TypeVar
 from loadtest.record.shapes import Conditions, Measurement
 from local.machine import Busy
 
-# If another virtual machine is busy for a third of the time, all three attempts are disturbed once in 27 attacks.
+# If another virtual machine is busy for a third of the time, it disturbs all three attempts of one attack in 27.
 ATTEMPTS = 3
 Attacked = TypeVar("Attacked")
 
 
 def undisturbed(name: str, attack: Callable[[], Attacked], measurement: Callable[[Attacked], Measurement]) -> Attacked:
-    """Returns the first attempt that was not disturbed or whose audit failed, or otherwise the last attempt.
+    """Attacks up to ATTEMPTS times, until an attempt is not disturbed or its audit fails. Returns the last attempt.
 
     `name`: the attack's name, for a line on standard error. `measurement` returns the measurement of an attempt.
     """
@@ -28,5 +28,5 @@ def undisturbed(name: str, attack: Callable[[], Attacked], measurement: Callable
 
 
 def _disturbed(conditions: Conditions) -> bool:
-    """Returns True if another virtual machine slowed this machine down, so that another attempt may succeed."""
+    """Returns True if another virtual machine slowed this machine down. Another attempt may then be undisturbed."""
     return bool(Busy(0, conditions.stolen_cores, conditions.slowdown or 1).doubts())

@@ -12,16 +12,16 @@ from loadtest.stage.billing_stage import BillingStack
 from loadtest.stage.stack import PASSWORD, USER, Stack
 from loadtest.stage.subject import AttackSubject
 
-# The number of further invoices: for the webhook before the attack, for webhooks that vegeta reads but does not send,
-# and for the webhooks that users send after their first one. v01 answers only about one webhook a second.
+# The number of additional invoices for v01: for the webhook before the attack, for webhooks that vegeta reads but does
+# not send, and for the second and later webhooks of each user. v01 answers only about one webhook a second.
 SPARE = 50
 
 
 class Behind(NamedTuple):
     """The subject's queue, or v01's table and invoices.
 
-    `variables`: for the subject's environment. `traffic` returns the webhooks for the subject's URL. `arrived`: for the
-    audit of the subject's 200s, or None if they are not audited.
+    `variables`: for the subject's environment. `traffic` returns the webhooks for the subject's URL. `arrived`: the
+    arrivals for the audit, or None if the subject's 200s are not audited. `described`: for the record.
     """
 
     variables: dict[str, str]
@@ -32,9 +32,9 @@ class Behind(NamedTuple):
 
 @contextmanager
 def behind(stack: Stack | BillingStack, what: AttackSubject, load: Load) -> Iterator[Behind]:
-    """Creates an empty queue for a measurement, and deletes the queue afterwards.
+    """A context that creates an empty queue for a measurement, and deletes it afterwards.
 
-    For v01, registers invoices instead: one for each webhook and user of `load`, and SPARE more.
+    For v01, registers invoices instead: one for each webhook and for each user of `load`, and SPARE more.
     """
     if isinstance(stack, BillingStack):
         bodies = seeded(stack, int(load.rate * load.duration_s) + (load.users or 0) + SPARE)

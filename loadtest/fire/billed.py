@@ -15,7 +15,7 @@ from loadtest.record.billing_record import ChargebeeCalls
 from loadtest.stage.worker_stack import WorkerStack
 
 POLL_SECONDS = 1.0
-# Longer than the longest delay of a retry, which is 900 s (see `app.worker.retry`).
+# Must be longer than the longest delay of a retry, which is 900 s (see `app.worker.retry`).
 STANDSTILL_SECONDS = 1000
 WINDOW = 60.0
 
@@ -23,10 +23,10 @@ WINDOW = 60.0
 def wait_until_billed(
     stage: WorkerStack, planned: Deliveries, workers: Workers, beside: tuple[Person, Writer], shown: Count
 ) -> float:
-    """Waits until the queue is empty and the person and the writer of `beside` are done. Returns the seconds.
+    """Waits until the queue is empty, and the person and the writer are done. Returns the seconds that this took.
 
-    Raises TimeoutError if nothing has changed for STANDSTILL_SECONDS, ChildProcessError if a worker has ended by
-    itself, and ConfigurationError if Chargebee's stand-in does not answer.
+    Lets the person and the writer act meanwhile. Raises TimeoutError if nothing has changed for STANDSTILL_SECONDS,
+    ChildProcessError if a worker has ended by itself, and ConfigurationError if Chargebee's stand-in does not answer.
     """
     began = changed = time.monotonic()
     before: tuple[int, int] | None = None
@@ -41,7 +41,7 @@ def wait_until_billed(
         progress = ended / len(planned.events) if waiting else 1.0
         person.act(invoices, progress)
         writer.act(progress)
-        waiting = stage.waiting()  # after `person.act`, which sends further events
+        waiting = stage.waiting()  # counted after `person.act`, which sends further events
         if not waiting and person.is_done() and writer.is_done():
             return time.monotonic() - began
         state = (ended, waiting)
@@ -73,14 +73,17 @@ def _calls(found: dict[str, Any], invoices: int) -> ChargebeeCalls:
             by_status[status] += len(times)
             all_times += times
     closed = sorted(invoice["closed_at"] for invoice in found["invoices"] if invoice["closed_at"] is not None)
-    # The last tenth is left out, because its events only wait for retries.
+    # The time of the last tenth of the invoices is left out, because their events mostly wait for retries.
     busy = (min(all_times), closed[int(0.9 * (min(invoices, len(closed)) - 1))]) if closed else (0.0, 0.0)
     used = _used(sorted(all_times), busy, found["limit"])
     return ChargebeeCalls(limit=found["limit"], by_status=dict(by_status), most=found["most_calls_in_60s"], used=used)
 
 
 def _used(times: list[float], busy: tuple[float, float], limit: int) -> float | None:
-    """Returns the share of the limit in the median whole minute within `busy`, or None if there is no whole minute."""
+    """Returns the calls in the median minute divided by `limit`, or None if `busy` is shorter than a minute.
+
+    `times`: of the calls. `busy`: the start and the end of the time to consider. Only whole minutes count.
+    """
     minutes = int((busy[1] - busy[0]) // WINDOW)
     counts = [
         sum(busy[0] + number * WINDOW <= at < busy[0] + (number + 1) * WINDOW for at in times)

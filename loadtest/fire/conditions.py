@@ -16,9 +16,9 @@ LATE_MS = 100.0
 class Observer:
     """A context that observes the machine and the queue during an attack. `conditions` returns the result.
 
-    Without a `stack`, the service runs elsewhere, perhaps as another process of this machine. The CPU of other
-    processes is then not counted, and also not if the service runs in a container, because these processes may include
-    the service. `service`: a context that observes a service that runs elsewhere.
+    Without a `stack`, the service was started elsewhere, perhaps on this machine. Then the CPU use of other processes
+    is not reported, because one of them may be the service. The same is true if the service runs in a container.
+    `service`: a context that observes a service that was started elsewhere, or None.
     """
 
     def __init__(self, stack: Far | None = None, service: AbstractContextManager[object] | None = None) -> None:
@@ -40,7 +40,7 @@ class Observer:
     def conditions(self, load: Load, hits: list[Hit], *, contained: bool = False) -> Conditions:
         """Returns the conditions of an attack with `load`. Call this method after the attack.
 
-        `contained`: the service runs in a container of Docker, so it is no descendant of this process.
+        `contained`: whether the service runs in a container of Docker, so that it is no descendant of this process.
         """
         busy, queue = self._machine.busy, self._queue
         late = lateness_ms(load, hits)
