@@ -1,9 +1,9 @@
-"""Generates invoices of customers with one or two subscriptions, in two currencies, and the usage that they charge.
+"""Generates customers' invoices, and the usage to charge on them. The customers have one or two subscriptions.
 
-There are three kinds of customers, equally often. The first kind has one subscription, and its usage may lack the
-subscription and the currency. The second has two subscriptions on one invoice; the second subscription may belong to a
-child of the customer, as in a hierarchy of accounts. The third has two subscriptions with an invoice each, with the
-same term and mostly in two currencies.
+There are three kinds of customers, equally often. The first kind has one subscription, and its usage may not name the
+subscription and the currency. The second kind has two subscriptions on one invoice; the second subscription may belong
+to a child of the customer, as in a hierarchy of accounts. The third kind has two subscriptions with one invoice each.
+These two invoices have the same term, and mostly different currencies.
 """
 
 import random
@@ -21,9 +21,10 @@ _AMOUNTS = ("sub_total", "total", "amount_due", "amount_to_collect")
 
 @dataclass(frozen=True)
 class Expected:
-    """Usage that must be charged once, on the invoice `invoice_id` of the customer `owner`, or on its successor.
+    """Usage that must be charged once, on the invoice `invoice_id` of the customer `owner`.
 
-    `subscription_id` and `currency` are the correct values, even if the usage itself has none.
+    If a person regenerates the invoice, the charge must be on the new invoice instead. `subscription_id` and `currency`
+    are the correct values, even if the usage itself names none.
     """
 
     billable: SeededBillable
@@ -68,7 +69,7 @@ def _apart(template: dict[str, Any], customer: str, source: random.Random) -> li
 def _invoice(
     template: dict[str, Any], owner: str, currency: str, subscriptions: list[tuple[str, str]]
 ) -> dict[str, Any]:
-    """Returns an invoice of `owner` that renews `subscriptions`, pairs of a subscription and its customer."""
+    """Returns an invoice of `owner` that renews `subscriptions`: pairs of a subscription's id and its customer's id."""
     lines = [
         line | {"id": f"{line['id']}_{number}", "subscription_id": subscription, "customer_id": customer}
         for number, (subscription, customer) in enumerate(subscriptions, 1)
@@ -89,7 +90,7 @@ def _invoice(
 
 
 def usage(events: list[dict[str, Any]]) -> dict[str, list[Expected]]:
-    """Returns the usage for the events' invoices, by invoice. Each item has its subscription and its currency."""
+    """Returns the usage to charge on the events' invoices, by invoice. All items name subscription and currency."""
     found: dict[str, list[Expected]] = {}
     for event in events:
         invoice = event["content"]["invoice"]
@@ -103,7 +104,7 @@ def usage(events: list[dict[str, Any]]) -> dict[str, list[Expected]]:
 def named(
     wanted: dict[str, list[Expected]], events: list[dict[str, Any]], source: random.Random
 ) -> dict[str, list[Expected]]:
-    """Returns `wanted`. Removes subscription and currency from some usage of customers with one subscription."""
+    """Returns `wanted` with no subscription and currency in some of the usage of customers with one subscription."""
     lines = [line for event in events for line in event["content"]["invoice"]["line_items"]]
     owners = Counter(owner for owner, _ in {(line["customer_id"], line["subscription_id"]) for line in lines})
     return {

@@ -1,6 +1,6 @@
-"""Generates the messages for the worker's queue: events of pending invoices, and messages that can never succeed.
+"""Generates the messages for the worker's queue: events about pending invoices, and messages that can never succeed.
 
-Some events are sent again, or in the wrong order.
+Some events are sent twice, and some are sent in the wrong order.
 """
 
 import json
@@ -19,9 +19,11 @@ from local.usage_events import SeededBillable
 
 
 class Mix(NamedTuple):
-    """Shares of the messages that are sent again, too late or can never succeed (`poison`).
+    """The shares of unusual messages among all messages.
 
-    `hostile`: use the names and ids of `loadtest.fire.hostile`, and the customers of `loadtest.fire.customers`.
+    `again`: a message is sent a second time. `too_late`: an older event is sent after a newer event about the same
+    invoice. `poison`: a message can never succeed. `hostile`: whether to use the names and ids of
+    `loadtest.fire.hostile`, and the three kinds of customers of `loadtest.fire.customers`.
     """
 
     again: float
@@ -32,7 +34,7 @@ class Mix(NamedTuple):
 
 ODD = Mix(0.10, 0.05, 0.01, hostile=True)
 PLAIN = Mix(0, 0, 0, hostile=False)
-# The reasons that dead letters of messages that can never succeed must have.
+# A message that can never succeed must become a dead letter with one of these reasons.
 NO_EVENT, NO_INVOICE = "not_an_event", "invoice_not_found"
 
 
@@ -40,9 +42,10 @@ NO_EVENT, NO_INVOICE = "not_an_event", "invoice_not_found"
 class Deliveries:
     """The messages for the workers' queue, and what the workers must do with them.
 
-    `messages`: in the order of sending. `events`: the newest event of each invoice that exists. `billables`: the items
-    of the table. `charges`: the usage that must be charged, by invoice. `about`: the invoice's id, by event id.
-    `poison`: the reason of the expected dead letter, by the id of each event that can never succeed.
+    `messages`: in the order of sending. `events`: the newest event of each invoice that exists. `billables`: the usage
+    to write into the table. `charges`: the usage that must be charged, by invoice id. `about`: the invoice's id, by
+    event id. `poison`: the reason of the expected dead letter, by the id of each event that can never succeed.
+    `again`, `too_late`: the numbers of these messages (see `Mix`).
     """
 
     messages: list[Message]
@@ -57,7 +60,7 @@ class Deliveries:
 
 @dataclass
 class _Making:
-    """The deliveries while they are generated. `sent`: pairs of a message's place in the order (0 to 1) and message."""
+    """The deliveries while they are generated. `sent`: messages, each with its place in the sending order (0 to 1)."""
 
     random: random.Random
     template: dict[str, Any]
@@ -136,7 +139,7 @@ def _between(source: random.Random, low: float, high: float) -> float:
 
 
 def _poison(making: _Making, number: int) -> Iterator[tuple[str, str]]:
-    """Sends `number` messages that can never succeed, and yields the event id and the reason of each.
+    """Adds `number` messages that can never succeed. Yields each message's event id and expected reason.
 
     Half of them are events about invoices that do not exist, and half have a body that is no event.
     """

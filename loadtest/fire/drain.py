@@ -1,4 +1,4 @@
-"""Drains the queue during the attack, so that an emulator does not need memory for all messages."""
+"""Drains the queue during the attack, so that an emulator of SQS does not need memory for all messages."""
 
 import threading
 import time
@@ -40,7 +40,7 @@ class Drain:
         try:
             while not self._stopping.is_set():
                 self._take()
-        except Exception as error:  # raised by `wait`
+        except Exception as error:  # `wait` raises it
             self.error = error
         with self._changed:
             self._changed.notify_all()
@@ -68,10 +68,10 @@ class Drain:
     def wait(self, complete: Callable[[Counter[bytes]], bool]) -> None:
         """Returns when `complete(received)` is true, or when the queue is empty for QUIET_SECONDS during this call.
 
-        Raises the error of the queue if it cannot be read.
+        If the queue could not be read, raises the error of the failed call.
         """
 
-        began = time.monotonic()  # not earlier, because the last message may not have been received yet
+        began = time.monotonic()  # time before this call does not count: the last message may not have arrived yet
 
         def settled() -> bool:
             empty = self._empty_since

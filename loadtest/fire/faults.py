@@ -14,7 +14,7 @@ from loadtest.stage.stack import Stack
 from loadtest.stage.stand_in import StandIn
 from loadtest.stage.toxiproxy import Toxic
 
-# The shortest and the longest pause between two faults, and duration of a fault, in seconds.
+# PAUSE is the pause between two faults, and LASTS is a fault's duration: the minimum and the maximum, in seconds.
 PAUSE = (2.0, 8.0)
 LASTS = (1.0, 8.0)
 

@@ -1,6 +1,7 @@
-"""Names, ids and descriptions that imitate the references of charges, and usage outside the invoice's period.
+"""Generates misleading names, ids and descriptions, and usage outside the invoice's period.
 
-The worker must charge the same in spite of them: see `app.billing.references`.
+The names look like the references by which the worker recognises its charges (see `app.billing.references`). The worker
+must make the same charges as with usual names.
 """
 
 import random
@@ -12,7 +13,7 @@ from loadtest.fire.customers import Expected
 from local.usage_events import SeededBillable
 
 _YEAR = 365 * 86_400
-TWINS = 0.2  # share of the customers for whom two items of usage get the same id, if their times and amounts differ
+TWINS = 0.2  # for this share of the customers, two items of usage get the same id if their times and amounts differ
 _IDS = ("EUR", "billable:b1", "b1@1772319600", "ü" * 100, "x" * 100, "-", "%5B%5D", "a/b?c#d", "\U0001f680", "0")
 _PLANS = (
     "Team (March 2026) [EUR]",
@@ -41,10 +42,10 @@ def renamed_of_each(usage: dict[str, list[Expected]], source: random.Random) -> 
 
 
 def renamed(billables: list[SeededBillable], source: random.Random) -> list[SeededBillable]:
-    """Returns `billables` with other ids and descriptions. Sometimes two with different times share an id."""
+    """Returns one customer's `billables` with other ids and descriptions. Sometimes, two of them share an id."""
     ids = source.sample(_IDS, len(billables))
     one, other = billables[0], billables[-1]
-    # Only if the amounts differ, so that the audit can distinguish the two items.
+    # The amounts must differ, so that the audit can distinguish the two items.
     if source.random() < TWINS and one.occurred_at != other.occurred_at and one.amount != other.amount:
         ids[-1] = ids[0]
     return [replace(one, id=name, description=source.choice(_PLANS)) for one, name in zip(billables, ids, strict=True)]
@@ -60,7 +61,7 @@ def outside(invoice: dict[str, Any]) -> list[SeededBillable]:
 
 
 def lines(invoice: dict[str, Any], billables: list[SeededBillable], source: random.Random) -> list[dict[str, Any]]:
-    """Returns the invoice's lines with other descriptions, and one more ad-hoc line with a period of years."""
+    """Returns the invoice's lines with other descriptions, and one more ad-hoc line, which spans over four years."""
     own = [f"Usage [{one.id}]" for one in billables] + [
         f"Usage [billable:{one.id}@{one.occurred_at}]" for one in billables
     ]

@@ -31,9 +31,9 @@ class Request:
         self._template = template
 
     def bodies(self) -> Iterator[bytes]:
-        """Yields the next bodies. Uses numbers, because they are valid JSON with and without quotation marks.
+        """Yields bodies without end, each with a new number instead of `{{id}}`. The numbers differ between runs.
 
-        The numbers differ between runs.
+        Numbers are valid JSON with and without quotation marks.
         """
         for number in count(time.time_ns() // 1000):
             self.number += 1

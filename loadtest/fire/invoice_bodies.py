@@ -1,4 +1,4 @@
-"""Provides the audit with what v01 has billed: each closed invoice at Chargebee's stand-in counts as its webhook."""
+"""Collects what v01 has billed, for the audit: a closed invoice at Chargebee's stand-in counts as its webhook."""
 
 import json
 from collections import Counter
@@ -23,9 +23,10 @@ def seeded(stack: BillingStack, count: int) -> list[bytes]:
 
 
 class Invoices:
-    """An `Arrivals`: an invoice that is closed with each of its charges exactly once counts as its webhook's digest.
+    """An `Arrivals` for v01, which has no queue: counts closed invoices instead of messages.
 
-    An invoice that is closed with other charges counts as WRONG.
+    A closed invoice with each of its charges exactly once counts under the digest of its webhook. A closed invoice with
+    other charges counts under WRONG.
     """
 
     def __init__(self, stack: BillingStack, bodies: list[bytes]) -> None:
@@ -60,7 +61,7 @@ class Invoices:
         return found
 
     def _digest(self, invoice: dict[str, Any]) -> bytes | None:
-        """Returns the digest as which the invoice counts, or None if it is not closed or not of this attack."""
+        """Returns the key under which `received` counts the invoice, or None if it is open or not of this attack."""
         expected = self._expected.get(invoice["id"])
         if expected is None or invoice["closed_at"] is None:
             return None

@@ -15,14 +15,17 @@ from loadtest.fire.customers import Expected
 from loadtest.fire.deliveries import Deliveries
 from loadtest.fire.person import Deed
 
-# The codes with which an event may end if a person has closed, deleted or voided its invoice.
+# If a person has closed, deleted or voided an invoice, the invoice's events may become dead letters with these reasons.
 VERDICTS = frozenset({"invoice_not_found", "closed_without_charges", "invoice_voided"})
 Charge = tuple[dict[str, Any], dict[str, Any]]  # an invoice at the stand-in, and one of its charges
 
 
 @dataclass(frozen=True)
 class Judge:
-    """The judge. `deeds`: what a person has done, by invoice. `invoices`: at the stand-in. `letters`: attributes."""
+    """Compares the workers' result with `planned`. `deeds`: what a person has done, by invoice id.
+
+    `invoices`: all invoices at the stand-in. `letters`: the attributes of each dead letter.
+    """
 
     planned: Deliveries
     deeds: Mapping[str, Deed]
@@ -87,18 +90,18 @@ class Judge:
 
     @cached_property
     def _verdicts(self) -> set[str | None]:
-        """The invoices with a verdict."""
+        """The ids of the invoices for which there is a verdict."""
         letters = (letter for letter in self.letters if letter.get("reason") in VERDICTS)
         return {self._disturbed.get(letter.get("event_id", "")) for letter in letters}
 
     @cached_property
     def _disturbed(self) -> dict[str, str]:
-        """The invoice of each event that may fail because a person has changed the invoice, by event id."""
+        """The events that may fail because a person has changed their invoice: the invoice's id, by event id."""
         own = {event: name for event, name in self.planned.about.items() if name in self.deeds}
         return own | {event: name for name, deed in self.deeds.items() for event in deed.events}
 
     def _unexplained(self) -> Iterator[str]:
-        """Yields dead letters that are unexpected or have a wrong reason, and dead letters that are missing.
+        """Yields a line for each dead letter that is missing, is unexpected, or has a wrong reason.
 
         A letter may occur twice, because a worker may be killed after it has sent the letter and before it deletes the
         message.

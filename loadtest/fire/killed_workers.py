@@ -66,7 +66,7 @@ class Workers:
         self._thread.join()
 
     def _start(self, output: IO[bytes]) -> "subprocess.Popen[bytes]":
-        # In a new session, so that Ctrl-C in the terminal ends only the command, which then stops its workers.
+        # In a new session, so that Ctrl-C in the terminal ends only the load test, which then stops its workers.
         return subprocess.Popen(
             self._command, env=self._environment, cwd=ROOT, stdout=output, stderr=output, start_new_session=True
         )
@@ -74,13 +74,13 @@ class Workers:
     def _kill_on(self) -> None:
         """Kills and replaces random workers, until `end_kills` is called.
 
-        If `killed` is false, does nothing. Then a worker that ends by itself is an error, and is not replaced.
+        Does nothing if `killed` is false. A worker that ends by itself is not replaced: `check` raises an error.
         """
         while self._killed and not self._ended.wait(self._random.uniform(*BETWEEN)):
             which = self._random.randrange(self._number)
             victim = self._processes[which]
             if victim.poll() is not None:
-                return  # it has ended by itself: `check` raises the error
+                return  # the worker has ended by itself: `check` raises the error
             self._victim = victim
             victim.kill()
             victim.wait()

@@ -17,7 +17,7 @@ from loadtest.fire.deliveries import Deliveries, message
 from loadtest.stage.worker_stack import WorkerStack
 from local.chargebee.terms import terms
 
-ONE_IN = 50  # invoices
+ONE_IN = 50  # the person changes one invoice in 50
 SECONDS = 60
 _DEEDS = {"pending": ("close", "delete"), "charging": ("close", "delete"), "closed": ("void",)}
 
@@ -45,7 +45,7 @@ class Person:
         self._random = random.Random(seed)  # noqa: S311  # no secret
 
     def act(self, invoices: Iterable[dict[str, Any]], progress: float) -> None:
-        """Makes the changes that are due. `progress`: the done share of the work (0 to 1). `invoices`: summaries."""
+        """Makes the changes that are due. `progress`: the share of the work that is done. `invoices`: summaries."""
         due = int(len(self._planned) / ONE_IN * progress) - len(self.deeds)
         if due <= 0:
             return
@@ -63,7 +63,7 @@ class Person:
         return len(self.deeds) >= int(len(self._planned) / ONE_IN)
 
     def _try(self, what: str, summary: dict[str, Any]) -> None:
-        """Changes the invoice. Does nothing if a worker has changed its stage or is changing it now."""
+        """Changes the invoice. Does nothing if a worker has changed the invoice's stage, or is changing it now."""
         invoice_id = summary["id"]
         if self._by_hand("POST", f"invoices/{quote(summary['number'] or invoice_id, '')}/{what}") is None:
             return
@@ -90,7 +90,7 @@ class Person:
         return next(event for event in events if event["content"]["invoice"]["id"] == invoice_id)
 
     def _by_hand(self, method: str, path: str) -> Any:
-        """Returns the response of the stand-in, or None if the stand-in has rejected the request."""
+        """Sends a request to the stand-in. Returns the response, or None if the stand-in has rejected the request."""
         connection = http.client.HTTPConnection(urlsplit(self._chargebee).netloc, timeout=SECONDS)
         try:
             connection.request(method, f"/_/by_hand/{path}")
