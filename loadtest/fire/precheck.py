@@ -1,4 +1,4 @@
-"""Checks correctness before speed: one request before the attack must succeed, and a webhook must reach the queue."""
+"""Sends one request before the attack. It must succeed and, if the queue is audited, its message must arrive there."""
 
 import http.client
 from urllib.parse import urlsplit
@@ -9,11 +9,14 @@ from loadtest.fire.traffic import Traffic
 
 
 class PreCheckFailed(Exception):
-    """The request before the attack did not succeed, or the webhook is not in the queue."""
+    """The request before the attack did not succeed, or its message is not in the queue exactly once."""
 
 
 def check_one(traffic: Request, arrivals: Arrivals | None) -> None:
-    """Sends one request. Checks its status and, unless `arrivals` is None, its message. Raises PreCheckFailed."""
+    """Sends one request. Raises PreCheckFailed if it does not succeed.
+
+    Unless `arrivals` is None, also raises PreCheckFailed if the request's message is not in the queue exactly once.
+    """
     _send(traffic, next(traffic.bodies()))
     if arrivals is not None:
         assert isinstance(traffic, Traffic), "only webhooks arrive in a queue"

@@ -11,15 +11,15 @@ from urllib.parse import urlsplit
 from loadtest.record.shapes import ProbeLatencies
 
 INTERVAL_SECONDS = 0.1
-# The same as in the manifests' liveness probe.
+# The same as in the liveness probe of the Kubernetes manifests.
 TIMEOUT_SECONDS = 30
 
 
 class ProbeResult(NamedTuple):
     """The result of a probe. `at`: its start, in seconds since the start of the first probe. `latency`: in seconds.
 
-    `answered`: whether the response was healthy. False may also come quickly, because a dead process refuses a probe at
-    once.
+    `answered`: whether the response was healthy. The latency of a failed probe may be short, because a connection to a
+    dead process is refused at once.
     """
 
     at: float
@@ -28,7 +28,7 @@ class ProbeResult(NamedTuple):
 
 
 class Prober:
-    """A context that probes. `sequence`: all results. `probes()` summarises the results.
+    """A context that probes a service. `sequence`: all results. `probes()` summarises the results.
 
     `path` replaces the path of `url`. `is_healthy` returns whether a status is healthy.
     """

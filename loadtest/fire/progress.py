@@ -30,7 +30,7 @@ class Progress:
     """Receives the progress of one attack. This class ignores the progress; a subclass shows it."""
 
     def phase(self, what: str) -> None:
-        """Reports the phase that begins now, as text."""
+        """Reports that the phase `what` begins, such as "sending"."""
 
     def sent(self, webhooks: int) -> None:
         """Reports how many webhooks have been sent so far."""
@@ -40,7 +40,7 @@ SILENT = Progress()
 
 
 class _Shown(Progress):
-    """Shows the progress as a bar. The bar has an end only while sending, because only this duration is known."""
+    """Shows the progress as a bar. The bar has an end only in the phase "sending": other durations are not known."""
 
     def __init__(self, bar: rich.Progress, name: str, load: Load) -> None:
         self._bar, self._name, self._load = bar, name, load
@@ -66,7 +66,7 @@ def attack(name: str, load: Load) -> Iterator[Progress]:
 
 @contextmanager
 def steps(what: str, total: int) -> Iterator[Callable[[str], None]]:
-    """Shows a bar for many attacks. Yields a function, to be called with each attack's name at its start.
+    """Shows a bar for many attacks. Yields a function: call it at each attack's start, with the attack's name.
 
     The bar shows no remaining time, because it would be wrong: attacks on slow releases take longer.
     """
@@ -86,7 +86,7 @@ def steps(what: str, total: int) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def count(what: str, total: int) -> Iterator[Count]:
-    """Shows a bar for work that the caller counts. Yields a function, to be called with the amount that is done."""
+    """Shows a bar for work that the caller counts. Yields a function: call it with the amount that is done so far."""
     with _bar(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)

@@ -9,10 +9,10 @@ from loadtest.record.shapes import Audit
 def audit(sent: dict[str, bytes], accepted: Iterable[str], received: Counter[bytes]) -> Audit:
     """Compares the sent webhooks (digests by event id), the 200s (event ids) and the queue's messages (digests).
 
-    `lost`: got 200, but the queue does not have the message as sent. `altered`: messages in the queue with bytes that
-    were not sent. `unasked`: a 200 for an id that was not sent, or a second 200 for an id. `late`: messages in the
-    queue that got no 200. `duplicates`: further copies of a sent message. The audit holds even if there are late
-    messages and duplicates.
+    `lost`: webhooks that got 200, but are not in the queue as sent. `altered`: messages in the queue with bytes that
+    were not sent. `unasked`: 200s for an id that was not sent, and further 200s for the same id. `late`: messages in
+    the queue whose webhook got no 200. `duplicates`: further copies of a sent message. The audit holds even if there
+    are late messages and duplicates.
     """
     answers = Counter(accepted)
     unasked = sum(count - (event_id in sent) for event_id, count in answers.items())

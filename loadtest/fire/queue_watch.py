@@ -20,7 +20,7 @@ PING_EXCESS_MS = 25.0
 
 
 class QueueWatch:
-    """A context that watches the queue. `cores`: average use. `ping_ms`: median, or None without a response."""
+    """A context that watches the queue. `cores`: average CPU use. `ping_ms`: median response time, or None."""
 
     cores: float
 
@@ -67,7 +67,7 @@ class QueueWatch:
             context = ssl.create_default_context(cafile=tls.ca)
             connection = http.client.HTTPSConnection(address, timeout=5, context=context)
         with suppress(OSError, http.client.HTTPException):
-            _ping(connection)  # not measured, because it includes the handshake
+            _ping(connection)  # the first ping is not measured, because it includes the handshake
         while not self._ended.wait(PING_SECONDS):
             began = time.monotonic()
             try:

@@ -36,7 +36,7 @@ class Supervised:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        # `subject.start` gives up after START_SECONDS, and needs STOP_SECONDS to stop the process.
+        # `subject.start` gives up after START_SECONDS, and then takes up to STOP_SECONDS to stop the process.
         try:
             if not self._ready.wait(START_SECONDS + 2 * STOP_SECONDS):
                 raise TimeoutError(f"the service was not ready within {START_SECONDS} s")
@@ -55,7 +55,7 @@ class Supervised:
         self._raise()
 
     def signal(self, number: int) -> None:
-        """Sends the signal to the service if it is ready."""
+        """Sends the signal to the service. Does nothing if the service is not ready."""
         if self._ready.is_set() and self._pid is not None:
             psutil.Process(self._pid).send_signal(number)
 

@@ -18,12 +18,12 @@ def digest(body: bytes) -> bytes:
 
 
 class Traffic(Request):
-    """Webhooks of the default size with new ids, or `bodies`.
+    """Webhooks of the default size with new ids or, if `bodies` is given, these webhooks.
 
     `sent`: the digest of each webhook by event id, including a few that vegeta has read but did not send.
     """
 
-    options = ("-lazy",)  # without -max-body, because the responses have the event ids
+    options = ("-lazy",)  # without -max-body, because the responses contain the event ids for the audit
 
     def __init__(self, url: str, username: str, password: str, bodies: Iterator[bytes] | None = None) -> None:
         credentials = base64.b64encode(f"{username}:{password}".encode()).decode()

@@ -7,7 +7,7 @@ from loadtest.stage.subject import Running
 
 
 def used_of(name: str, budget: Budget, running: Running, cpu_s: float) -> Used:
-    """Returns how much of the budget `name` was used. `cpu_s` is the number of CPU seconds that the attack took."""
+    """Returns how much of `budget`, named `name`, was used. `cpu_s`: the service's CPU seconds during the attack."""
     limits = LIMITS[name]
     peak = budget.peak_bytes()
     return Used(

@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple, Protocol
 
 from loadtest.record.shapes import Latencies, Load
 
-LATE_SECONDS = 60  # the time that vegeta may take to start and to write its results
+LATE_SECONDS = 60  # besides the attack, vegeta may take this time to start and to write its results
 
 
 class Hit(NamedTuple):
@@ -37,15 +37,15 @@ class Targets(Protocol):
     def options(self) -> tuple[str, ...]: ...
 
     def feed(self, pipe: IO[bytes]) -> threading.Thread:
-        """Starts a thread that writes targets in vegeta's JSON format to its standard input."""
+        """Starts a thread that writes targets in vegeta's JSON format to `pipe`, vegeta's standard input."""
         ...
 
 
 def command(load: Load, name: str, results: Path, options: tuple[str, ...]) -> list[str]:
     """Returns vegeta's command line, which reads the targets from standard input.
 
-    In a closed loop, as many of vegeta's workers as users start at once. Each worker sends its next request right after
-    a response, so each user always has a request in flight (lib/attack.go of vegeta 12.12: `Attack`, with a pacer that
+    In a closed loop, vegeta starts one worker for each user at once. Each worker sends its next request right after a
+    response, so each user always has a request in flight (lib/attack.go of vegeta 12.12: `Attack`, with a pacer that
     never waits).
     """
     limits = ["-rate", f"{load.rate}/1s"]
@@ -59,7 +59,7 @@ def command(load: Load, name: str, results: Path, options: tuple[str, ...]) -> l
 def attack(load: Load, name: str, targets: Targets, results: Path, tick: Callable[[], None]) -> None:
     """Runs the attack to its end, and calls `tick` every 100 ms. Ctrl-C also kills vegeta.
 
-    Raises CalledProcessError, and TimeoutExpired if vegeta does not end in time.
+    Raises CalledProcessError if vegeta fails, and TimeoutExpired if vegeta does not end in time.
     """
     deadline = time.monotonic() + load.duration_s + load.timeout_s + LATE_SECONDS
     arguments = command(load, name, results, targets.options)
@@ -79,7 +79,7 @@ def attack(load: Load, name: str, targets: Targets, results: Path, tick: Callabl
             process.kill()
             raise
         finally:
-            # It closes the pipe. Otherwise, `with` would, and its BrokenPipeError would replace KeyboardInterrupt.
+            # The feeder closes the pipe. If `with` closed it, BrokenPipeError would replace KeyboardInterrupt.
             feeder.join()
     if code:
         raise subprocess.CalledProcessError(code, process.args)
@@ -120,7 +120,7 @@ def hits(results: Path) -> list[Hit]:
 
 
 def _queued_id(code: int, body: str) -> str | None:
-    """Returns the event id of a 200 with status `queued` or `processed`, "" for any other 200, or None."""
+    """Returns the event id of a 200 with status `queued` or `processed`, "" for other 200s, None for other codes."""
     if code != HTTPStatus.OK:
         return None
     try:
@@ -138,7 +138,7 @@ def latencies(report: dict[str, Any]) -> Latencies:
 
 
 def distribution(hits: list[Hit]) -> list[tuple[float, float]]:
-    """Returns pairs of percentile and latency in ms. The percentiles approach 100 as far as there are requests."""
+    """Returns pairs of percentile and latency in ms. The more requests, the closer the last percentile is to 100."""
     ordered = sorted(hit.latency * 1000 for hit in hits)
     shares = [1 - 10 ** (-step / 8) for step in range(1 + int(8 * math.log10(max(1, len(ordered)))))]
     return (

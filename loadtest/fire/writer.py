@@ -1,4 +1,4 @@
-"""Simulates the service that writes usage, and that repeats some of its PutItem calls at any time."""
+"""Simulates the service that writes usage into the table. At any time, it may repeat some of its PutItem calls."""
 
 import random
 
@@ -6,11 +6,11 @@ from loadtest.stage.worker_stack import WorkerStack
 from local import seeding
 from local.usage_events import SeededBillable
 
-ONE_IN = 20  # items
+ONE_IN = 20  # one item in 20 is written again
 
 
 class Writer:
-    """Writes one item in ONE_IN again, even if a worker has reserved or billed it. `repeated`: the number so far."""
+    """Writes one item in ONE_IN again, even if a worker has reserved or billed it. `repeated`: how many so far."""
 
     def __init__(self, stage: WorkerStack, billables: list[SeededBillable], seed: int) -> None:
         self.repeated = 0
@@ -19,7 +19,7 @@ class Writer:
         self._again = shuffled.sample(billables, len(billables) // ONE_IN)
 
     def act(self, progress: float) -> None:
-        """Writes the items that are due. `progress`: the done share of the work (0 to 1)."""
+        """Writes the items that are due. `progress`: how much of the workers' work is done (0 to 1)."""
         due = int(len(self._again) * progress)
         seeding.write(self._run, self._again[self.repeated : due])
         self.repeated = max(self.repeated, due)
