@@ -1,4 +1,4 @@
-"""The record of `billing`: events that are billed by workers that are killed."""
+"""The record of `python -m loadtest billing`: workers bill events, and are killed meanwhile."""
 
 from collections.abc import Iterator
 
@@ -11,8 +11,8 @@ from loadtest.record.shapes import Record
 class ChargebeeCalls(Record):
     """The calls to Chargebee, by status.
 
-    `most`: the highest number of calls in any 60 s. `used`: the share of `limit` that was used in the median minute, or
-    None if the work took less than a minute.
+    `limit`: the calls that are allowed in 60 s. `most`: the highest number of calls in any 60 s. `used`: the share of
+    `limit` that was used in the median minute, or None if the work took less than a minute.
     """
 
     limit: int
@@ -22,12 +22,12 @@ class ChargebeeCalls(Record):
 
 
 class BillingAudit(Record):
-    """The audit of Chargebee's stand-in and of the dead-letter queue. Each list has the faults of one kind.
+    """The audit of Chargebee's stand-in and of the dead-letter queue. Each list contains the faults of one kind.
 
     `unbilled`: invoices that are not closed. `twice`: invoices that are closed more than once. `missing`: usage without
-    a charge. `repeated`: usage with several charges. `foreign`: charges without usage. `misplaced`: charges on another
-    invoice, for another subscription or in another currency. `unexplained`: dead letters that are missing, unexpected
-    or have a wrong reason.
+    a charge. `repeated`: usage with several charges. `foreign`: charges without usage. `misplaced`: charges on the
+    wrong invoice, for the wrong subscription or in the wrong currency. `unexplained`: dead letters that are missing,
+    are unexpected, or have the wrong reason.
 
     `rests`: every `rests`-th call of Chargebee got a 429 with a random Retry-After. `by_person`: the number of invoices
     that a person closed, deleted or voided during the run. `rewritten`: the number of items that the writer of usage
@@ -75,7 +75,7 @@ class BillingAudit(Record):
 
     @property
     def wrong_totals(self) -> list[str]:
-        """Returns the currencies in which the usage is not the sum of the charges and the usage with a verdict."""
+        """Returns the currencies in which charges and usage with a verdict do not add up to all usage."""
         return [name for name, sums in self.totals.items() if sums["usage"] != sums["charged"] + sums["verdict"]]
 
     @property
@@ -106,7 +106,7 @@ class BillingAudit(Record):
         return "\n".join(lines)
 
     def _beside(self) -> Iterator[str]:
-        """Yields lines about the person and the writer, unless the result is older than these parts of the test."""
+        """Yields lines about the person and the writer. Yields none for an older result, without person and writer."""
         if not self.totals:
             return
         deeds = ", ".join(f"{what} {number}" for what, number in sorted(self.by_person.items())) or "nothing"

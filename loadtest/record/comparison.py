@@ -5,7 +5,7 @@ from profiles.instruments import OVERHEAD_MS
 
 
 class Environment(Record):
-    """The environment of a measurement: see `meta.py`. `commit` ends in -dirty if the code differs from the commit."""
+    """The environment of a measurement: see `meta.py`. `commit` ends in -dirty if code was not committed."""
 
     commit: str
     started: str
@@ -14,28 +14,29 @@ class Environment(Record):
 
 
 class AttackRecord(Record):
-    """The content of `meta.json`."""
+    """The content of `meta.json`, the file with the results of an attack."""
 
     environment: Environment
     measurement: Measurement
 
 
 class Run(Record):
-    """One repeat of one case. `kind`: the name of the attack, or in a duet, the name of the first subject."""
+    """One repeat of one case. `kind`: the attack's name or, in a duet, the name of the pair's first subject."""
 
     kind: str
     repeat: int
     measurement: Measurement
 
 
-# The flag with the overhead of a request: its name in results up to commit 4cefbc3, and its present name.
+# The flag with the overhead of a request: the name in results up to commit 4cefbc3, and the present name.
 OVERHEAD = ("APP_REQUEST_OVERHEAD_MS", OVERHEAD_MS)
 
 
 class Comparison(Record):
     """Interleaved repeats in one run, on one commit and one machine. `title`: the command and what it compares.
 
-    `factor`: the factor by which time was dilated. `against`: the commit or the Python with the reference releases.
+    `factor`: the factor by which time was dilated. `against`: the commit or the Python of the reference
+    releases, or None.
     """
 
     title: str

@@ -1,7 +1,8 @@
 """The index of results: the newest measurement of each part, and the machine that made it.
 
 `loadtest/results/index.json` is generated from the folders beside it. Documents read it to find a measurement. A part
-is named after its file (`bench`), or after its study or question (`tips`).
+is a measurement that documents quote. It is named after its file (`bench`), or after its study or question in the lab
+(`tips`).
 """
 
 import json
@@ -21,7 +22,7 @@ _HARDWARE = ("system", "cpu", "cores")  # `system` includes the kernel
 
 
 class Entry(Record):
-    """The newest measurement of a part. `folder`: a name. `seconds`: its duration, None if not made by `publish`."""
+    """The newest measurement of a part. `folder`: its name. `seconds`: its duration, None unless `publish` ran it."""
 
     folder: str
     command: str
@@ -35,7 +36,7 @@ class Entry(Record):
 
 
 class Index(Record):
-    """The index. `parts`: by the name of the part."""
+    """The index. `parts`: the newest measurement of each part, by the part's name."""
 
     parts: dict[str, Entry]
 
@@ -46,7 +47,7 @@ class Index(Record):
 
 
 def read() -> Index:
-    """Returns the index that documents use."""
+    """Reads index.json. Returns an empty index if the file does not exist."""
     file = _file()
     return Index.model_validate_json(file.read_text(encoding="utf-8")) if file.exists() else Index(parts={})
 
@@ -54,7 +55,7 @@ def read() -> Index:
 def scan(*, trial: bool = False) -> Index:
     """Makes the index from the folders of complete measurements or, if `trial` is true, of trial runs.
 
-    Takes `seconds` from the index of `read` if it has the same measurement.
+    Takes `seconds` from index.json if it has the same measurement.
     """
     left_out = folders.UNPUBLISHED if not trial else ()
     found: dict[str, Entry] = {}
@@ -82,7 +83,7 @@ def _file() -> Path:
 
 
 def _entries(file: Path) -> Iterator[tuple[str, Entry]]:
-    """Yields names and entries: one for most files, or one for each study or question in a file of the lab."""
+    """Yields each part in `file`, with its entry: one part or, in the lab's file, one for each study or question."""
     result = json.loads(file.read_text(encoding="utf-8"))
     several = [*result.get("studies", ()), *result.get("answers", ())]
     for name, one in [(one["name"], one) for one in several] or [(file.stem, result)]:

@@ -17,7 +17,7 @@ from loadtest.record.folders import ROOT
 # Results and documents do not count as code. Of profiles/, only the pictures are excluded, because it also has code.
 _PICTURES = tuple(f"profiles/*.{kind}" for kind in ("png", "svg", "txt", "webp"))
 _RESULTS = ("loadtest/results", "tests/cluster/record.json", "docs/simulation", "*.md", *_PICTURES)
-# What checks, stores or draws a figure does not change it.
+# Code that only checks, stores or draws figures. A change to it does not change a figure.
 _NOT_MEASURED = ("tests", ".ci", "loadtest/record", "loadtest/report", "lab/report")
 
 
@@ -40,7 +40,7 @@ def environment(*tools: str) -> Environment:
 def _python() -> str:
     """Returns the version of Python, with a note if it was built without optimisations, as pyenv does by default.
 
-    Python from a Linux distribution or from Docker's images is optimised. Debian's Python does not record its options.
+    Python from Docker's images is optimised, and so is Python in /usr, but Debian's does not record its options.
     """
     options = sysconfig.get_config_var("CONFIG_ARGS") or ""
     optimised = "--enable-optimizations" in options or sys.base_prefix == "/usr"
@@ -72,9 +72,9 @@ def _changes_statements(commit: str, code: tuple[str, ...]) -> bool:
 
 
 def _statements(commit: str, name: str) -> str | None:
-    """Returns the Python file's syntax tree without docstrings, or None if the commit has no such file.
+    """Returns a Python file's syntax tree without docstrings, as text, or None if the commit has no such file.
 
-    Returns the file as it is if this Python cannot parse it.
+    Returns the source text if this Python cannot parse it.
     """
     try:
         source = _git("show", f"{commit}:{name}")
@@ -87,7 +87,7 @@ def _statements(commit: str, name: str) -> str | None:
 
 
 class _WithoutTexts(ast.NodeTransformer):
-    """Removes docstrings, and constants that are statements."""
+    """Removes docstrings, and other statements that consist of a constant."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
         return None if isinstance(node.value, ast.Constant) else node

@@ -5,7 +5,7 @@ from loadtest.record.shapes import Audit, Record
 
 
 class Part(Record):
-    """The webhooks that were sent before, during or after the outage. `statuses`: 0 means no response."""
+    """The webhooks that were sent before, during or after the outage. `statuses`: responses by status (0: none)."""
 
     name: str
     webhooks: int

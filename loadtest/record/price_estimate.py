@@ -17,7 +17,7 @@ class MedianEstimate(NamedTuple):
     high: float
 
     def text(self, form: str = ",.1f") -> str:
-        """Returns, for example, `12.3 (11.9–12.8)`, or `–` if nothing was measured."""
+        """Returns the median and the interval, such as `12.3 (11.9–12.8)`, or `–` if nothing was measured."""
         if isnan(self.median):
             return "–"
         if self.low == self.high:
@@ -42,7 +42,7 @@ def estimate(values: Iterable[float | None]) -> MedianEstimate:
 
 
 def _left_out(repeats: int) -> int:
-    """Returns the number of values outside the interval on each side."""
+    """Returns how many values are below the interval, and also how many are above it."""
     outside, left_out = 0.0, 0
     while True:
         outside += 2 * comb(repeats, left_out) / 2**repeats
@@ -52,9 +52,9 @@ def _left_out(repeats: int) -> int:
 
 
 def ratio(ours: Iterable[float | None], theirs: Iterable[float | None]) -> MedianEstimate:
-    """Returns the estimated ratio `ours` ÷ `theirs`, from the ratio of each round. Each list has a value per round.
+    """Returns an estimate of `ours` ÷ `theirs`, from the ratios of the rounds. Each argument has one value per round.
 
-    Rounds in which one value is missing are left out.
+    Rounds in which a value is None are left out.
     """
     pairs = zip(ours, theirs, strict=False)
     return estimate(mine / other for mine, other in pairs if mine is not None and other is not None)

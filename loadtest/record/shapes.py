@@ -65,11 +65,11 @@ class Conditions(Record):
     """The conditions of an attack: the other work on the machine, the generator, and the queue.
 
     `foreign_cores`, `stolen_cores`, `queue_cores`: the average number of cores that other processes, other virtual
-    machines and the queue used. The first is None for a service at --url or in a container of Docker, which may be one
-    of the other processes. `queue_cores` is None for a service at --url. `late_ms`: the 99th percentile of how late an
-    open loop sent its requests, None for a closed loop. `ping_ms`: the queue's median response time through toxiproxy.
-    `slowdown`: see `local.machine.Busy`; None in older results. `doubts`: a line for each reason why the attack may
-    have measured something else.
+    machines and the queue used. `foreign_cores` is None for a service at --url or in a container of Docker, because one
+    of the other processes may be this service. `queue_cores` is None for a service at --url. `late_ms`: the 99th
+    percentile of how late an open loop sent its requests, None for a closed loop. `ping_ms`: the queue's median
+    response time through toxiproxy. `slowdown`: see `local.machine.Busy`; None in older results. `doubts`: a line for
+    each reason why the attack may have measured something else.
     """
 
     foreign_cores: float | None
@@ -82,7 +82,7 @@ class Conditions(Record):
 
 
 class Used(Record):
-    """The budget, and how much of it the subject used. `how`: the mechanism. `limited`: whether it limits the CPU.
+    """The budget and its use by the subject. `how`: the budget's mechanism. `limited`: whether it limits the CPU.
 
     `ready_s`: seconds from the start of the process to the first 200 from its readiness path (`AttackSubject.ready`).
     """
@@ -101,10 +101,11 @@ class Used(Record):
 class Measurement(Record):
     """One attack. `used` and `sqs` are None for a service at --url.
 
-    `request`: the method and path of the requests, or None for webhooks. `busiest`: the CPU of a service at --url (see
-    `loadtest.stage.stage_listener`), or None if it runs on another machine, or if the load test has started it.
+    `request`: the method and path of the requests, or None for webhooks. `busiest`: the cores that the busiest process
+    of a service at --url used (see `loadtest.stage.stage_listener`), or None if the service runs on another machine,
+    or if the load test has started it.
 
-    `audit`: None for a service at --url without a --queue-url, for a subject that enqueues nothing, and for the lab.
+    `audit`: None for a service at --url without --queue-url, for a subject that enqueues nothing, and in the lab.
 
     `distribution`: pairs of percentile and latency in ms.
     """
@@ -131,5 +132,5 @@ class Measurement(Record):
 
     @property
     def success(self) -> float:
-        """Returns the percentage of requests that got 200 or, if `request` is not None, any 2xx."""
+        """Returns the percentage of requests that succeeded: with a 200 or, if `request` is not None, with any 2xx."""
         return 100 * self.accepted / self.requests if self.requests else 0.0

@@ -5,7 +5,7 @@ from loadtest.record.shapes import Audit, Latencies, Load, Record
 
 
 class Soak(Record):
-    """The record. `statuses`: 0 means no response. `faults`: how often each was injected. `starts`: of the service."""
+    """The record. `statuses`: responses by status (0: none). `faults`: numbers by kind. `starts`: of the service."""
 
     environment: Environment
     command: str

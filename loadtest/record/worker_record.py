@@ -20,7 +20,10 @@ class WorkerRun(Record):
 
 
 class WorkerBench(Record):
-    """The record. `latency_ms`: of a call of Chargebee. `cpus`: the CPU limit, None if `how` could not enforce it."""
+    """The record. `latency_ms`: of a call to Chargebee's stand-in.
+
+    `cpus`: the CPU limit in cores, or None if it was not enforced. `how`: the mechanism of the limit.
+    """
 
     environment: Environment
     command: str
@@ -33,7 +36,7 @@ class WorkerBench(Record):
     doubts: list[str]
 
     def table(self) -> str:
-        """Returns a Markdown table with a row for each figure: median (interval)."""
+        """Returns a Markdown table of the figures, most with their median and its interval."""
         peak = max((run.peak_mib for run in self.runs if run.peak_mib is not None), default=None)
         rows = {
             "CPU for each event": f"{estimate(run.cpu_ms_per_event for run in self.runs).text()} ms",
