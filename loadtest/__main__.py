@@ -1,4 +1,4 @@
-"""`python -m loadtest NAME`: the load test's measurements. A module is imported when its command is called."""
+"""Runs a measurement: `python -m loadtest NAME`. Imports a measurement's module when its command is called."""
 
 from importlib import import_module
 
@@ -6,7 +6,7 @@ import click
 
 from loadtest.stage.awake import awake
 
-# Each command is the click command `main` of the module with the command's name, with _ for -.
+# A command such as `ca-bundle` is the click command `main` of the module `loadtest.ca_bundle`.
 SECTIONS = {
     "All that is published": {
         "publish": "Measures the parts that documents quote, except parts that are measured already.",
@@ -35,7 +35,7 @@ NAMES = [name for section in SECTIONS.values() for name in section]
 
 
 class Measurements(click.Group):
-    """Lists the commands without importing them."""
+    """Lists the commands without importing their modules."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return NAMES

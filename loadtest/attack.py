@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from loadtest.fire.progress import Progress
     from loadtest.record.shapes import Load, Measurement
 
-# The default credentials for --url are the credentials of a local run. The environment may set others.
+# The credentials that are sent to --url unless the environment sets others. A local run accepts them.
 CREDENTIALS = {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
 
 
@@ -67,7 +67,7 @@ def _run(chosen: Namespace) -> int:
 
 
 def _release(chosen: Namespace) -> "Release":
-    """Returns the release of --release, or the newest. Raises ConfigurationError if it is unknown."""
+    """Returns the release of --release, by default the newest. Raises ConfigurationError for an unknown release."""
     from app.errors import ConfigurationError
     from app.settings import NEWEST, Release
 
@@ -78,7 +78,7 @@ def _release(chosen: Namespace) -> "Release":
 
 
 def _require_permission(chosen: Namespace) -> None:
-    """Raises ConfigurationError for a service on another machine without --yes-this-is-mine, for it may not be ours."""
+    """Raises ConfigurationError if --url is on another machine and --yes-this-is-mine is missing."""
     from app.errors import ConfigurationError
     from loadtest.stage.here import is_here
 
@@ -90,7 +90,7 @@ def _require_permission(chosen: Namespace) -> None:
 
 
 def _is_any_service(chosen: Namespace) -> bool:
-    """Returns False for this service: the URL has no path of its own, and no option says what to send."""
+    """Returns False for this project's service: the URL has no path except PATH, and no option defines the request."""
     from loadtest.fire.traffic import PATH
 
     own_path = urlsplit(chosen.url).path.rstrip("/").removesuffix(PATH)
@@ -98,7 +98,7 @@ def _is_any_service(chosen: Namespace) -> bool:
 
 
 def _require_no_queue_options(chosen: Namespace, release: "Release") -> None:
-    """Raises ConfigurationError for an option about the queue if `release` uses no queue."""
+    """Raises ConfigurationError if an option about the queue is set. `release`: a release that uses no queue."""
     from app.errors import ConfigurationError
 
     parser = attack_options.parser()
@@ -138,10 +138,10 @@ def _elsewhere(chosen: Namespace, name: str, load: "Load", out: Path, shown: "Pr
 
 
 def _request(chosen: Namespace) -> "Request":
-    """Returns the request of the options, for any service.
+    """Returns the request that the options define. The service at --url may be another project's.
 
-    Raises ConfigurationError if --queue-url is given, because only webhooks are audited, and OSError if the body cannot
-    be read.
+    Raises ConfigurationError if --queue-url is given, because only this project's webhooks can be audited. Raises
+    OSError if the file of --body cannot be read.
     """
     from app.errors import ConfigurationError
     from loadtest.fire.http_request import Request

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 BUDGETS = {"burst": "at most one core", "capped": "a hard quarter of a core", "none": "no limit"}
-# Options about the service and the queue that the attack starts. They have no effect on a service at --url.
+# Options about the service and the queue that the attack starts. `parse` rejects them if --url is given.
 STARTED_HERE = ("release", "budget", "queue", "plain", "bundle", "sqs_latency", "sqs_jitter", "toxic")
-# Options that define the request for any service.
+# Options that define the request to a service at --url, which may be another project's.
 OF_ANY_SERVICE = ("method", "body", "header", "health")
 # The options of STARTED_HERE that are about the queue. v01 has no queue.
 OF_THE_QUEUE = ("queue", "plain", "bundle", "sqs_latency", "sqs_jitter", "toxic")
@@ -17,7 +17,7 @@ _UNITS = {"ms": 0.001, "s": 1, "m": 60}
 
 
 def seconds(text: str) -> float:
-    """Returns a duration such as `500ms`, `5s`, `4m` or `1m30s` in seconds. Raises ArgumentTypeError."""
+    """Converts a duration such as `500ms` or `1m30s` to seconds. Raises ArgumentTypeError for any other text."""
     parts = re.findall(r"(\d+(?:\.\d+)?)(ms|s|m)", text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise argparse.ArgumentTypeError(f"{text!r}: allowed is a duration such as 500ms, 5s or 4m")
@@ -46,11 +46,14 @@ def _positive(text: str) -> int:
 
 
 def toxic(text: str) -> tuple[str, dict[str, float]]:
-    """Returns the type and the attributes of `reset_peer:timeout=100,toxicity=0.01`. Raises ArgumentTypeError."""
+    """Splits a fault of toxiproxy, such as `reset_peer:timeout=100,toxicity=0.01`, into its type and its attributes.
+
+    Raises ArgumentTypeError if the value of an attribute is not a number.
+    """
     kind, _, rest = text.partition(":")
     pairs = [pair.partition("=") for pair in rest.split(",") if pair]
     try:
-        # toxiproxy rejects an attribute such as 100.0, and only `toxicity` is a fraction.
+        # Only `toxicity` is a fraction. For the other attributes, toxiproxy rejects a number such as 100.0.
         return kind, {name: float(value) if name == "toxicity" else int(value) for name, _, value in pairs}
     except ValueError:
         raise argparse.ArgumentTypeError(
@@ -59,9 +62,9 @@ def toxic(text: str) -> tuple[str, dict[str, float]]:
 
 
 def address(text: str) -> str:
-    """Returns the URL. Rejects credentials in it, because the results contain the URL.
+    """Returns the URL `text`. Rejects a URL with credentials, because the results contain the URL.
 
-    Raises ArgumentTypeError, whose text does not contain the URL.
+    The message of the ArgumentTypeError does not contain the URL.
     """
     if "@" in text:
         raise argparse.ArgumentTypeError("allowed is a URL without credentials")
@@ -71,7 +74,7 @@ def address(text: str) -> str:
 
 
 def header(text: str) -> tuple[str, str]:
-    """Returns `Name: value` as a pair. Raises ArgumentTypeError without the value, which may be secret."""
+    """Splits `NAME: VALUE` into a pair. Raises ArgumentTypeError, but not with the value, which may be secret."""
     name, colon, value = text.partition(":")
     if not colon or not name.strip():
         raise argparse.ArgumentTypeError("allowed is 'NAME: VALUE'")
@@ -138,7 +141,7 @@ def _elsewhere(parser: argparse.ArgumentParser) -> None:
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """Returns the options. Exits with 2 if options contradict each other."""
+    """Returns the options. Exits with 2 if an option is invalid, or if options contradict each other."""
     result = parser()
     options = result.parse_args(arguments)
     if options.users is not None and options.rate is not None:

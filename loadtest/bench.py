@@ -1,15 +1,16 @@
 """Measures CPU per accepted webhook at saturation, on a quarter of a core: every release, the floor, other languages.
 
-The floor (asgi_noop) is uvicorn alone, which only reads the body and responds. The peers do the same work as a release
-in Go (net/http), Rust (axum) and Node (Fastify), with AWS's SDK: one SendMessage per webhook (go, rust, node), or group
-commit (go_group_commit …). But the peers write no log line for a webhook. go_lean is as lean as we can make it: group
-commit with fasthttp, reused buffers, and its own client for SendMessageBatch.
+The floor (asgi_noop) is uvicorn alone, which only reads the body and responds. The peers are programs in Go (net/http),
+Rust (axum) and Node (Fastify). They do the same work as a release, with AWS's SDK, but write no log line for a webhook.
+Some send each webhook by itself with SendMessage (go, rust, node); others send batches, which is group commit
+(go_group_commit …). go_lean is as lean as we can make it: group commit with fasthttp, reused buffers, and its own
+client for SendMessageBatch.
 
 Every subject runs at the same time as the newest release, each in its own quarter of a core. The newest release also
 runs beside itself, which shows the smallest difference that can be detected, and beside itself with all telemetry on,
-which shows the cost of telemetry. v01 has a table and the stand-in for Chargebee instead of the queue. A peer whose
-toolchain is not installed is left out. After five repeats, a subject whose interval is narrow is not measured again.
-Writes bench.json to loadtest/results/<date>-<commit>.
+which shows the cost of telemetry. v01 uses a table and a stand-in for Chargebee instead of the queue. A peer whose
+toolchain is not installed is left out. After five repeats, a subject is not measured again if the confidence interval
+of its result is narrow. Writes bench.json to loadtest/results/<date>-<commit>.
 
 With --against, each release runs beside the same release of another commit, and beside itself. Writes
 bench-against-<commit>.json. With --python, each release runs beside itself under another Python interpreter. Writes
@@ -35,7 +36,7 @@ from loadtest.stage.checkout import Checkout, checkout, other_python
 from loadtest.stage.collector import collector
 from loadtest.stage.subject import AttackSubject
 
-# Fewer repeats, or shorter attacks, are a trial run, which documents leave out.
+# A run with fewer repeats or shorter attacks (in seconds) is a trial run, which documents do not use.
 FEWEST, SECONDS = ratios.FEWEST, 5
 TITLE = "bench: CPU per accepted webhook"
 
@@ -76,7 +77,7 @@ def _bench(only: tuple[str, ...], load: Load, repeats: int) -> None:
 
 
 def _bench_against(there: Checkout, other: str, releases: list[Release], load: Load, repeats: int) -> None:
-    """Measures each release beside the same release of `there`. `other`: the other commit, or the other Python."""
+    """Measures each release beside the same release from `there`. `other` names the commit or the Python of `there`."""
     where = interleaved.environment()
     quick = repeats < FEWEST or load.duration_s < SECONDS
     file = folders.comparison(where, quick) / f"bench-against-{other.replace(' ', '-')}.json"
@@ -102,7 +103,7 @@ def _beside_the_newest(only: tuple[str, ...], collector: str) -> list[Pair]:
 
 
 def _observed(collector: str) -> AttackSubject:
-    """Returns the newest release with all telemetry on: metrics, traces of one webhook in a hundred, the watchdog."""
+    """Returns the newest release with metrics, traces of one webhook in a hundred, and the event loop's watchdog."""
     pushed = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector, "OTEL_METRIC_EXPORT_INTERVAL": "1000"}
     return subject.release(NEWEST, f"{NEWEST} observed", APP_METRICS_PORT="0", APP_BLOCK_WARN="0.1", **pushed)
 
@@ -112,20 +113,23 @@ def _wanted(name: str, only: tuple[str, ...]) -> bool:
 
 
 def _check(only: tuple[str, ...], names: Sequence[str]) -> None:
-    """Raises ConfigurationError if a value of --only is the beginning of no name."""
+    """Raises ConfigurationError for a value of --only that is not the beginning of any name."""
     for name in only:
         if not any(one.startswith(name) for one in names):
             raise ConfigurationError(f"--only={name}: allowed is the beginning of {', '.join(names)}")
 
 
 def _releases(only: tuple[str, ...]) -> list[Release]:
-    """Returns the releases of --only, or the newest release. Raises ConfigurationError for an unknown release."""
+    """Returns the releases of --only, by default the newest. Raises ConfigurationError for an unknown release."""
     _check(only, subject.QUEUEING)
     return [release for release in subject.QUEUEING if _wanted(release, only or (NEWEST,))]
 
 
 def _beside_themselves(releases: list[Release], there: Checkout, other: str) -> list[Pair]:
-    """Returns two pairs for each release: with itself here, and with itself in `there`. First tests that it starts."""
+    """Returns two pairs for each release: with its own copy, and with the same release from `there`.
+
+    Raises ConfigurationError if a release from `there` does not start.
+    """
     pairs = []
     for release in releases:
         ours = subject.release(release)
