@@ -1,18 +1,19 @@
 """Sends thousands of events to workers, kills a worker every few seconds, and audits every charge.
 
 Some events are redelivered, some arrive in the wrong order, and some can never succeed. Plan names, and the ids and
-descriptions of usage, imitate the references of charges. Chargebee's stand-in answers a share of the calls with errors,
-and every 50th call with a 429 and a random Retry-After, which is sometimes absurd. The stand-in counts calls against
-its limit by the real clock. It forgets idempotency keys sooner than Chargebee does, so that keys expire during the run.
+descriptions of usage, look like the references by which a worker recognises its charges. Chargebee's stand-in answers a
+share of the calls with errors, and every 50th call with a 429 and a random Retry-After, which is sometimes absurd. The
+stand-in's rate limit runs in real time. But the stand-in forgets idempotency keys sooner than Chargebee does, so that
+keys expire during the run.
 
-Customers have one or two subscriptions, in two currencies. During the run, a person closes, deletes or voids one
-invoice in 50, and regenerates the deleted and voided invoices. The service that writes usage writes one item in 20
-again.
+A customer has one or two subscriptions. Invoices are in one of two currencies. During the run, a simulated person
+closes, deletes or voids one invoice in 50, and regenerates the deleted and voided invoices. A simulated service, which
+writes usage into the table, writes one item in 20 a second time.
 
-The audit requires that each invoice is closed once. Each charge must exist once, on the invoice of its subscription and
-in its currency. If a person has changed the invoice, a dead letter that says so may replace the charge. Each message
-that can never succeed must be in the dead-letter queue with the reason. Writes billing.json to
-loadtest/results/<date>-<commit>.
+The audit requires that each invoice is closed once. Each item of usage must be charged once, on the invoice of the
+item's subscription and in the item's currency. If a person has changed the invoice, a dead letter that says so may
+replace the charge. Each message that can never succeed must be in the dead-letter queue with the correct reason. Writes
+billing.json to loadtest/results/<date>-<commit>.
 """
 
 import random
@@ -34,9 +35,9 @@ from loadtest.record.billing_record import BillingAudit
 from loadtest.stage.worker_stack import Rules, open_worker_stack
 from local.machine import Watch
 
-EVENTS, ERRORS = 10_000, 0.05  # fewer events or errors are a trial run, which documents leave out
+EVENTS, ERRORS = 10_000, 0.05  # a run with less is a trial run, which documents do not use
 WORKERS = 2
-RESTS = 50  # calls
+RESTS = 50  # every 50th call gets a 429 with a Retry-After
 
 
 @click.command(help=__doc__)
@@ -68,9 +69,9 @@ def main(events: int, rate: int, errors: float, kills: bool, seed: int | None) -
 def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> BillingAudit:
     """Lets workers bill `events` events, kills the workers now and then if `kills` is true, and returns the audit.
 
-    Raises TimeoutError if nothing changes for too long, and ChildProcessError if a worker ends by itself.
+    Raises TimeoutError if the workers make no progress, and ChildProcessError if a worker ends by itself.
     """
-    where = meta.environment()  # at the start, because somebody may commit during the run
+    where = meta.environment()  # read at the start, because somebody may commit during the run
     planned = deliveries(events, rules.seed)
     with (
         Watch() as watch,

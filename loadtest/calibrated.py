@@ -1,26 +1,26 @@
-"""Replays the published attack in dilated time, so that this machine is as fast as the published one.
+"""Replays the published attack in dilated time, so that this machine seems as fast as the published machine.
 
-A CPU quota can only slow a machine down, so time is stretched instead by a factor f. Every rate is divided by f, every
+A CPU quota can only slow a machine down, so time is dilated instead, by a factor f. Every rate is divided by f, every
 duration, time-out and latency is multiplied by f, and results are converted back.
 
 There are three parameters. The first is f: the published throughput of v02_blocking, divided by the throughput of
 v02_blocking that is measured here first. v02 is used because it sends one webhook at a time, on the event loop, so its
 throughput depends least on threads, pools and the queue's concurrency.
 
-The second is the CA bundle, which is fixed. It has as many CAs as load in the time that all CAs took under OpenSSL
-1.1.1. (We infer from its age that the published image had OpenSSL 1.1.1.)
+The second is the CA bundle, which is not measured. It contains only a part of the CAs: loading this part takes as long
+as loading all CAs took under OpenSSL 1.1.1. (We infer from the published image's age that it had OpenSSL 1.1.1.)
 
 The third is the overhead of each request. A handler that does nothing reached 461 of 500 requests a second on the
 published pod, so a request took 2.2 ms of the pod's core. A middleware (`profiles.instruments`) spends the difference
-between this time and the time here. f is then measured again, with the overhead. A release without ASGI has no
-middleware, so it runs without the overhead. --overhead 0 compares without the overhead.
+between this time and the time of such a request here. f is then measured again, with the overhead. A release without
+ASGI has no middleware, so it runs without the overhead. With --overhead 0, no release has the overhead.
 
-In addition, v07_sync_handler gets the published 200 requests a second for four minutes, once. v02_blocking also gets
-the attack without uvloop and httptools: the published service answered 45 % of a thousand requests with them, and 38 %
-without them.
+In addition, v07_sync_handler gets the published 200 requests a second for four minutes, once. v02_blocking is attacked
+a second time without uvloop and httptools, because the published service answered 45 % of a thousand requests with
+these libraries, and 38 % without them.
 
-Writes calibrated.json to loadtest/results/<date>-<commit>. With --factor, --overhead or fewer repeats, writes it to
-<date>-<commit>-quick.
+Writes calibrated.json to loadtest/results/<date>-<commit>. With --quick, --factor, --overhead or fewer repeats, writes
+it to <date>-<commit>-quick.
 """
 
 from pathlib import Path
@@ -43,25 +43,25 @@ from loadtest.stage.subject import AttackSubject
 from profiles.instruments import OVERHEAD_MS
 
 SPEED = Release.V02_BLOCKING
-TIMEOUTS = ("APP_SQS_TIMEOUT", "APP_HEAD_TIMEOUT", "APP_BODY_TIMEOUT")  # their default is 10 s
-FITS = 3  # the number of attacks for one measurement of f or the overhead, which is their median
+TIMEOUTS = ("APP_SQS_TIMEOUT", "APP_HEAD_TIMEOUT", "APP_BODY_TIMEOUT")  # the default of each is 10 s
+FITS = 3  # f and the overhead are each measured with this number of attacks, from their median throughput
 REPEATS = 5
 SECONDS = 5
 
 
 def dilated(factor: float, seconds: float = SECONDS) -> Load:
-    """Returns the published attack in time that is dilated by `factor`."""
+    """Returns the load of the published attack, with its times multiplied by `factor` and its rate divided by it."""
     return Load(rate=round(500 / factor), duration_s=seconds * factor, timeout_s=30 * factor)
 
 
 def fitted() -> tuple[float, float]:
-    """Returns f and the overhead, in ms, of the newest complete run. Raises NotMeasured."""
+    """Returns f and the overhead, in ms, of the newest complete run. Raises NotMeasured if there is none."""
     comparison, _ = documents.newest("calibrated", index.scan())  # the run may be newer than the index
     return comparison.factor, comparison.overhead_ms
 
 
 class Fit:
-    """Measures the parameters. Writes the last measurement to `file`, and its raw results beside the file.
+    """Measures f and the overhead. Each measurement overwrites `file`, and writes raw results beside the file.
 
     `runs`: the attacks of all measurements so far.
     """
@@ -73,13 +73,16 @@ class Fit:
         self.runs: list[Run] = []
 
     def factor(self, flags: dict[str, str]) -> float:
-        """Returns f: the published throughput of SPEED, divided by its throughput here with `flags`."""
+        """Returns f: the published throughput of SPEED, divided by the throughput here with the variables `flags`."""
         return PUBLISHED[SPEED]["rps"] / self._rps(
             "speed-with-overhead" if flags else "speed", subject.release(SPEED, **flags), dilated(1)
         )
 
     def overhead(self, factor: float) -> float:
-        """Returns how much longer a request that does nothing took when published, in ms of this machine's time."""
+        """Returns how much longer a request to a handler that does nothing took on the published pod than here.
+
+        The result is in ms of this machine's time, and at least 0. `factor`: f.
+        """
         here = self._rps("nothing", do_nothing(), interleaved.closed_loop(interleaved.USERS, 5))
         return max(0.0, 1000 * (factor / PUBLISHED["do_nothing"]["rps"] - 1 / here))
 
@@ -91,7 +94,7 @@ class Fit:
 
 
 def _release(release: Release, timeout: dict[str, str], overhead: dict[str, str]) -> AttackSubject:
-    """Returns the release in dilated time, with the overhead if a middleware can be added to the release."""
+    """Returns the release with the variables `timeout` and, if a middleware can be added to it, also `overhead`."""
     return subject.release(release, **timeout, **(overhead if release.needs_asgi else {}))
 
 
@@ -118,7 +121,7 @@ def main(repeats: int, factor: float | None, overhead: float | None, quick: bool
         where = interleaved.environment()
         if quick:
             repeats, (factor, overhead) = 1, fitted()
-        # If a parameter is given, documents and the lab must not use the run, because it does not measure f itself.
+        # If f or the overhead is given, documents and the lab must not use the run, because it does not measure them.
         trial = factor is not None or overhead is not None or repeats < REPEATS
         file = folders.comparison(where, trial) / "calibrated.json"
         sqs = Sqs(SQS_LATENCY_S, "openssl-1.1")

@@ -1,6 +1,7 @@
-"""Duets: two subjects at the same time, each in its own quarter of a core, so that a slow machine slows both.
+"""Measures duets: two subjects (such as releases) run at the same time, so that a slow machine slows both.
 
-The two subjects exchange their cores ten times a second, so that a slow core slows both as well.
+Each subject has its own quarter of a core. The subjects exchange their cores ten times a second, so that a slow core
+also slows both.
 
 On shared machines, duet benchmarking (Bulej et al., ICPE 2020, https://doi.org/10.1145/3358960.3379132) detected
 differences that were 2 to 12 times smaller than the differences that sequential runs detected.
@@ -24,14 +25,14 @@ from loadtest.stage.file_limits import raise_limit
 from loadtest.stage.subject import AttackSubject, Running
 from loadtest.together import Attack, cores_of, together
 
-AGAIN = "again"  # the end of a copy's name in a duet of a subject with itself
-Pair = tuple[AttackSubject, AttackSubject]  # a subject, and the reference beside it
-# Returns True if the runs of a pair so far are enough.
+AGAIN = "again"  # in a duet of a subject with its copy, the copy's name ends with this word
+Pair = tuple[AttackSubject, AttackSubject]  # a subject, and the reference that runs at the same time
+# A function that gets a pair's runs so far, and returns True if they are enough.
 Enough = Callable[[list[Run]], bool]
 
 
 def pairs(reference: AttackSubject, others: list[AttackSubject]) -> list[Pair]:
-    """Returns the pair of `reference` with itself, and the pair of each of `others` with `reference`."""
+    """Returns a pair of `reference` and its copy, and for each of `others`, a pair with `reference`."""
     again = replace(reference, name=f"{reference.name} {AGAIN}")
     return [(other, reference) for other in (again, *others)]
 
@@ -48,10 +49,10 @@ def run(
     against: str | None = None,
     enough: Enough = lambda runs: False,
 ) -> Comparison:
-    """Measures each pair once in each round, unless the pair has `enough` runs. Each round begins on the other core.
+    """Measures each pair once in each round, until `enough` returns True for the pair's runs.
 
-    `against`: see `Comparison`. The `kind` of a duet's runs is the name of the pair's first subject.
-    Raises what `loadtest.fire.attack_measurement` raises.
+    In every second round, the two subjects begin on each other's core. `against`: see `Comparison`. The `kind` of a
+    duet's runs is the name of the pair's first subject. Raises the errors of `loadtest.fire.attack_measurement`.
     """
     raise_limit(load)
     subject.print_inherited()
@@ -74,9 +75,9 @@ def duets(
     attack: Attack,
     enough: Enough = lambda runs: False,
 ) -> list[Run]:
-    """Runs the rounds of `run`, with `attack` for each measurement. `what`: the name of the progress bar.
+    """Measures the pairs in rounds, as `run` does. Calls `attack` to measure one subject of a pair.
 
-    Repeats a duet if another virtual machine has disturbed it.
+    Repeats a duet if another virtual machine has disturbed it. `what`: the name of the progress bar.
     """
     rounds = [(repeat, *pair) for repeat in range(repeats) for pair in pairs]
     runs: list[Run] = []
@@ -94,7 +95,7 @@ def duets(
 
 
 def _worse(both: list[Measurement]) -> Measurement:
-    """Returns a measurement with a failed audit, or otherwise one with doubts, or otherwise the first."""
+    """Returns a measurement with a failed audit. If there is none, returns one with doubts, or else the first."""
     lost = [one for one in both if one.audit is not None and not one.audit.holds]
     doubtful = [one for one in both if one.conditions is not None and one.conditions.doubts]
     return [*lost, *doubtful, *both][0]
