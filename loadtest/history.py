@@ -19,7 +19,7 @@ from loadtest.record.shapes import Load
 from loadtest.report import over_time, page, pictures, tables
 from loadtest.stage import subject
 
-REPEATS = 3  # fewer repeats are a trial run, which documents leave out
+REPEATS = 3  # a run with fewer repeats is a trial run, which documents do not use
 
 
 def published(duration_s: float) -> Load:
@@ -27,12 +27,15 @@ def published(duration_s: float) -> Load:
 
 
 def script() -> Load:
-    """Returns the load for v01, whose load script was not published. The script sent 1,000 webhooks."""
+    """Returns the load for v01. The load script of its figure was not published; it is known to send 1,000 webhooks."""
     return Load(rate=500, duration_s=2, timeout_s=30)
 
 
 def cases(seconds: float, sustained: bool) -> list[Case]:
-    """Returns one case for each release. `sustained`: adds the published 200/s for 4 minutes, on v07 and the newest."""
+    """Returns one case for each release.
+
+    `sustained` adds two cases: the published 200 webhooks/s for 4 minutes, for v07 and for the newest release.
+    """
     subjects = [subject.release(release) for release in subject.QUEUEING]
     result = [Case("published", subject.release(Release.V01_INLINE), "burst", script())]
     result += [Case("published", what, "burst", published(seconds)) for what in subjects]

@@ -1,9 +1,9 @@
-"""Counts the instructions per webhook, of v09 and later and of the floor, with callgrind in one process, no sockets.
+"""Counts the CPU instructions per webhook with callgrind, for v09 and later releases and for the floor.
 
-Unlike CPU time, a count repeats within 1 % even on a busy machine. A count includes no kernel, no TLS and no SHA-256,
-so ratios of counts differ from the ratios of `bench`. With --check, exits with 1 if a count is more than 3 % over the
-budget in loadtest/instructions.json. Each version of Python has its own budget, because the counts of two builds of
-3.11 differ by 9 %.
+The floor is uvicorn alone. Each subject runs in one process, without sockets. Unlike CPU time, a count repeats within
+1 % even on a busy machine. A count leaves out the kernel, TLS and SHA-256, so ratios of counts differ from the ratios
+of `bench`. With --check, exits with 1 if a count is more than 3 % over the budget in loadtest/instructions.json. Each
+version of Python has its own budget, because the counts of two builds of 3.11 differ by 9 %.
 """
 
 import json
@@ -37,7 +37,7 @@ Budgets = dict[str, dict[str, int]]
 
 
 class Count(NamedTuple):
-    """A subject's count. `instructions`: per webhook. `batch`: webhooks in a call to SQS, None for the floor."""
+    """A subject's count. `instructions`: per webhook. `batch`: webhooks per call to SQS, or None for the floor."""
 
     instructions: int
     batch: float | None
@@ -68,7 +68,7 @@ def main(only: tuple[str, ...], webhooks: int, check: bool, write: bool) -> None
 
 
 def count_all(subjects: list[str], webhooks: int) -> dict[str, Count]:
-    """Counts the subjects, one subject on each core at a time, because other work does not change a count.
+    """Counts the instructions of the subjects, several at a time, because other work does not change a count.
 
     Raises ConfigurationError if callgrind is missing, and ChildProcessError if a subject fails.
     """
@@ -90,7 +90,7 @@ def count_all(subjects: list[str], webhooks: int) -> dict[str, Count]:
 
 
 def count(subject: str, webhooks: int, folder: Path) -> Count:
-    """Counts the instructions of one subject in a process.
+    """Counts the instructions of one subject in a new process. callgrind writes its result into `folder`.
 
     Raises ChildProcessError if the process fails, and ValueError if callgrind has counted nothing.
     """
@@ -116,7 +116,7 @@ def count(subject: str, webhooks: int, folder: Path) -> Count:
 
 
 def environment(subject: str, home: Path) -> dict[str, str]:
-    """Returns all variables of a subject. It inherits only PATH, because each variable takes space on the stack."""
+    """Returns a subject's whole environment. It inherits only PATH, because each variable takes space on the stack."""
     return variables(QUEUE_URL.rpartition("/000000000000")[0], None, QUEUE_URL) | {
         "APP_MAX_WAIT": "300",  # under callgrind, everything takes fifty times as long
         "APP_SQS_TIMEOUT": "60",
@@ -129,7 +129,7 @@ def environment(subject: str, home: Path) -> dict[str, str]:
 
 
 def table(counts: dict[str, Count], budget: dict[str, int]) -> str:
-    """Returns the counts as a table: their ratio to the floor, the webhooks in a call, and the share of the budget."""
+    """Returns a table of the counts: ratio to the floor, webhooks per call to SQS, and share of the budget."""
     floor = counts.get(FLOOR)
     rows = [f"{'per webhook':<18} {'instructions':>12} {'÷ floor':>8} {'a call':>7} {'of budget':>9}"]
     for name, (instructions, batch) in counts.items():

@@ -1,4 +1,4 @@
-"""Runs many attacks with interleaved repeats, so that a slow minute of the machine affects all cases equally."""
+"""Repeats many attacks in rounds, each case once per round, so that a slow minute affects all cases equally."""
 
 import shlex
 import shutil
@@ -30,7 +30,7 @@ WARM_UP = Load(rate=300, duration_s=3, timeout_s=30)
 
 
 class Sqs(NamedTuple):
-    """The queue of a run: its latency in seconds, and its TLS (see `open_stack`)."""
+    """The queue of a run: its added latency in seconds, and the CA bundle that clients load (see `open_stack`)."""
 
     latency_s: float = SQS_LATENCY_S
     bundle: str = "full"
@@ -40,7 +40,7 @@ AWS = Sqs()
 
 
 class Case(NamedTuple):
-    """A subject and its attack. `kind`: the attack's name in tables. `once`: not repeated, because it is too long."""
+    """A subject and its attack. `kind`: the attack's name in tables. `once`: not repeated, because it takes long."""
 
     kind: str
     subject: AttackSubject
@@ -50,9 +50,9 @@ class Case(NamedTuple):
 
 
 def environment() -> Environment:
-    """Returns the environment of a measurement with vegeta and toxiproxy, which are built if they are missing.
+    """Builds vegeta and toxiproxy if they are missing. Returns the environment of a measurement that uses them.
 
-    Raises ConfigurationError if one of them cannot be built.
+    Raises ConfigurationError if vegeta or toxiproxy cannot be built.
     """
     tools.provide(*TOOLS)
     return meta.environment(*TOOLS)
@@ -66,11 +66,11 @@ def closed_loop(users: int, duration_s: float) -> Load:
 def run(
     title: str, cases: list[Case], repeats: int, file: Path, where: Environment, *, sqs: Sqs = AWS, factor: float = 1
 ) -> Comparison:
-    """Runs all cases. Writes `file`, and raw results into its folder. Continues after a failed audit.
+    """Runs all cases `repeats` times. Writes the comparison to `file`, and raw results into the file's folder.
 
-    Repeats an attack that another virtual machine has disturbed.
+    Continues after a failed audit. Repeats an attack that another virtual machine has disturbed.
 
-    Raises what `loadtest.fire.attack_measurement` and the start of a queue (`loadtest.stage.stack`) raise.
+    Raises the errors of `loadtest.fire.attack_measurement` and of `loadtest.stage.stack`.
     """
     for case in cases:
         raise_limit(case.load)
@@ -97,7 +97,7 @@ def _attack(stack: Stack | BillingStack, case: Case, raw: Path) -> Measurement:
 def stacks(
     file: Path, sqs: Sqs, subjects: list[AttackSubject]
 ) -> Iterator[Callable[[AttackSubject], Stack | BillingStack]]:
-    """Yields a function that returns the stack for a subject: a warm one, or for v01 a table and Chargebee."""
+    """Yields a function that returns a subject's stack: a queue after a warm-up, or for v01 a table and Chargebee."""
     inline = any(map(_is_inline, subjects))
     with warm_stack(file, sqs) as stack, open_billing() if inline else nullcontext() as billing:
         yield lambda subject: billing if billing is not None and _is_inline(subject) else stack
@@ -108,9 +108,10 @@ def _is_inline(subject: AttackSubject) -> bool:
 
 
 def called(*option: str) -> str:
-    """Returns the command line that repeats this run: variables that a release inherits, `python -m loadtest NAME …`.
+    """Returns the command line that repeats this run: `NAME=value … python -m loadtest NAME …`.
 
-    Adds `option` if the command line does not have it.
+    It begins with the variables that a release inherits. `option`: an option and its value, which are added if the
+    command line does not have the option.
     """
     given = any(argument.partition("=")[0] == option[0] for argument in sys.argv) if option else False
     return shlex.join([*subject.used(), "python", "-m", "loadtest", *sys.argv[1:], *(() if given else option)])
@@ -126,7 +127,7 @@ def write(
     factor: float = 1,
     against: str | None = None,
 ) -> Comparison:
-    """Writes the comparison to `file`, with the command that repeats it."""
+    """Writes the comparison, with the command that repeats the run, to `file`. Returns the comparison."""
     comparison = Comparison(
         title=title,
         command=called(),
@@ -142,7 +143,7 @@ def write(
 
 @contextmanager
 def warm_stack(file: Path, sqs: Sqs = AWS) -> Iterator[Stack]:
-    """Yields a stack after a warm-up attack, so that no measured attack is the first one on new processes."""
+    """Yields a queue (a `Stack`) after a warm-up attack, so that no measured attack is the first on new processes."""
     with open_stack("auto", [toxiproxy.latency(sqs.latency_s)], bundle=sqs.bundle) as stack:
         raw = folders.raw(file, "warm-up", NEWEST, 0)
         measure(stack, subject.release(NEWEST), "none", WARM_UP, out=raw)

@@ -1,6 +1,7 @@
-"""Makes SQS unreachable for a minute at 500 webhooks a second. Records responses before, during and after, and memory.
+"""Makes SQS unreachable for a minute, while the newest release gets 500 webhooks a second.
 
-Attacks the newest release, over TLS, with an audit. Writes outage.json to loadtest/results/<date>-<commit>.
+Records the responses before, during and after the outage, and the service's memory. The service calls SQS over TLS. An
+audit checks that SQS has each webhook that got 200. Writes outage.json to loadtest/results/<date>-<commit>.
 """
 
 import tempfile
@@ -35,7 +36,7 @@ RATE, SECONDS = 500, 60
 # reasons: the time of vegeta's first request is known only to about 0.5 s, and after the outage, the service still
 # backs off and opens new connections.
 CLOSE_S = 3.0
-# The buffer of the pipe to vegeta has room for fewer webhooks. So if more are written, vegeta has begun to read.
+# vegeta reads webhooks from a pipe, which has room for fewer than this number. If more are written, vegeta reads.
 _IN_PIPE = 10
 
 
@@ -56,8 +57,8 @@ def main(rate: int, seconds: float) -> None:
 def outage(rate: int, seconds: float) -> Outage:
     """Sends webhooks before, during and after the outage.
 
-    `seconds`: the length of the outage. The times before and after it are a third of that, but at least six seconds.
-    Raises what `loadtest.fire.attack_measurement` raises.
+    `seconds`: the length of the outage. The attack begins before the outage and ends after it, in both cases by a
+    third of this time, but by at least six seconds. Raises the errors of `loadtest.fire.attack_measurement`.
     """
     around = max(seconds / 3, 2 * CLOSE_S)
     load = Load(rate=rate, duration_s=seconds + 2 * around, timeout_s=30)
@@ -107,7 +108,7 @@ def outage(rate: int, seconds: float) -> Outage:
 
 
 class _Memory:
-    """Resident memory of the service, in MiB, at points in time."""
+    """Records the service's resident memory. `mib`: the memory in MiB, by the name of the point in time."""
 
     def __init__(self, pid: int) -> None:
         self._process = psutil.Process(pid)
@@ -118,7 +119,7 @@ class _Memory:
 
 
 def _interrupt(stack: Stack, memory: _Memory, before: float, seconds: float, ended: threading.Event) -> None:
-    """Makes SQS unreachable after `before` seconds, for `seconds`. Returns early if the attack has ended."""
+    """Makes SQS unreachable after `before` seconds, for `seconds`. Returns early if the attack sets `ended`."""
     if ended.wait(before):
         return
     memory.now("before")

@@ -1,4 +1,4 @@
-"""Prints the results of many attacks: the table, doubts and failed audits."""
+"""Prints the results of many attacks: the table, the reasons to doubt the figures, and the failed audits."""
 
 import sys
 from pathlib import Path
@@ -7,14 +7,14 @@ from loadtest.record.comparison import Comparison
 
 
 def finish(comparison: Comparison, file: Path, table: str) -> None:
-    """Prints `table`, the doubts and the name of `file`. Exits with 1 if an audit has failed."""
+    """Prints `table`, the reasons to doubt its figures, and the name of `file`. Exits with 1 if an audit has failed."""
     print("\n\n".join([table, *doubts(comparison), str(file)]))
     if failed := failed_audits(comparison):
         sys.exit("\n".join(["the audit failed:", *failed]))
 
 
 def doubts(comparison: Comparison) -> list[str]:
-    """Returns a paragraph about the repeats that may have measured something else, or an empty list."""
+    """Returns a list with one paragraph: why repeats may have measured something else. The list may be empty."""
     lines = [
         f"DOUBTFUL: {run.measurement.name}, {run.kind}, repeat {run.repeat + 1}: {doubt}"
         for run in comparison.runs

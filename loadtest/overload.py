@@ -1,9 +1,12 @@
 """Measures the newest release above its capacity.
 
-First measures its capacity on a hard quarter of a core, with 64 users in a closed loop. Then attacks it with two and
-three times that rate in an open loop, with the bounds of a deployment. Compares the CPU of a refusal with the CPU of a
-response without any work. Finally, lets 512 users connect at once, also to v10, whose server accepts one connection in
-each iteration of the loop. During all attacks, probes /healthz on new connections. Writes overload.json to
+First measures its capacity in webhooks a second, on a hard quarter of a core, with 64 users in a closed loop. Then
+attacks it with two and three times that rate in an open loop. It has a deployment's limits on webhooks in flight,
+connections and waiting.
+
+Also compares the CPU time of a 503 with the CPU time of a response by the floor (uvicorn alone). Finally, lets 512
+users connect at once: to the newest release, and to v10, whose server accepts only one connection in each iteration of
+the event loop. During all attacks, probes /healthz on new connections. Writes overload.json to
 loadtest/results/<date>-<commit>.
 """
 
@@ -29,7 +32,7 @@ NEWCOMERS = 512
 
 
 class Overload:
-    """Runs the attacks, one after the other, and collects their rows."""
+    """Runs the attacks, one after the other, and collects a row of the table for each."""
 
     def __init__(self, quick: bool) -> None:
         self.where = interleaved.environment()
@@ -40,9 +43,9 @@ class Overload:
     def attack(
         self, kind: str, what: AttackSubject, budget: str, load: Load, latency_s: float = SQS_LATENCY_S
     ) -> Measurement:
-        """Measures `what` and adds its row. `latency_s`: the latency of SQS in seconds."""
+        """Measures `what` and adds a row to the table. `latency_s`: the latency of SQS in seconds."""
         print(f"{kind}: {what.name} …", flush=True)
-        open_files.raise_limit()  # not `file_limits`: early 503s end most requests
+        open_files.raise_limit()  # `file_limits` would require more: here, a 503 soon ends most requests
         raw = folders.raw(self.file, kind.replace(" ", "_"), what.name, 0)
         with open_stack("auto", [toxiproxy.latency(latency_s)]) as stack:
             measured = measure(stack, what, budget, load, out=raw)
@@ -56,7 +59,7 @@ class Overload:
 
 
 def overloaded(overload: Overload, seconds: float) -> None:
-    """Measures the capacity, then the accepted share of it under two and three times as many webhooks."""
+    """Measures the capacity, and how much of it is accepted under two and three times as many webhooks."""
     newest = subject.release(NEWEST, **subject.BOUNDS)
     capacity = report.per_second(overload.attack("capacity", newest, "capped", closed_loop(USERS, 10)))
     for factor in (2, 3):
@@ -66,7 +69,7 @@ def overloaded(overload: Overload, seconds: float) -> None:
 
 
 def refusals(overload: Overload) -> None:
-    """Measures the CPU of a 503. Only one request may be in flight, and takes 500 ms, so nearly all others get 503."""
+    """Measures the CPU time of a 503. Only one request, of 500 ms, may be in flight, so nearly all others get 503."""
     load = closed_loop(USERS, 5)
     refusing = overload.attack(
         "refusals",
