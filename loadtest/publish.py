@@ -2,8 +2,8 @@
 
 A part is a command. Its result is in loadtest/results/<date>-<commit>. The commit is the last one that changed code, so
 you may commit results, pictures and tests at any time, and call `publish` again after an interruption. A part that is
-DOUBTFUL is measured up to three times. A part of --only is always measured. With --quick, each part is a short trial
-run, which no document uses; parts that draw pictures have no trial run.
+DOUBTFUL is measured up to three times. A part of --only is measured even if it has a result. With --quick, each part is
+a short trial run, which no document uses; parts that draw pictures have no trial run.
 """
 
 import re
@@ -57,7 +57,7 @@ def main(quick: bool, only: tuple[str, ...], listed: bool) -> None:
 
 
 def _require(commit: str, *, idle: bool) -> None:
-    """Raises ConfigurationError if code is not committed or, if `idle` is true, if other processes use this machine."""
+    """Raises ConfigurationError if code is not committed, or if `idle` is true and the machine is busy."""
     if f"-{commit}".endswith(folders.UNPUBLISHED):
         raise ConfigurationError(f"the code is not committed ({commit}): figures of it could not be repeated")
     with Watch() as watch:
@@ -109,7 +109,7 @@ def _total(parts: list[Part], found: Index) -> timedelta:
 
 
 def _measure(part: Part, left: list[Part], quick: bool) -> list[str]:
-    """Measures a part, and again if it is DOUBTFUL. Returns a list with a line about the failure, or []."""
+    """Measures a part, and again if it is DOUBTFUL. Returns a line if it fails or stays DOUBTFUL, otherwise []."""
     for attempt in range(1, 2 if quick else ATTEMPTS + 1):
         now = datetime.now(UTC)
         rest = _total(left, index.scan(trial=quick))
@@ -124,7 +124,7 @@ def _measure(part: Part, left: list[Part], quick: bool) -> list[str]:
 
 
 def _run(part: Part, quick: bool) -> tuple[int, Entry | None]:
-    """Runs the command, and adds its result to the index. Returns the exit code, and the new entry if there is one."""
+    """Runs the part's command, and adds its result to the index. Returns the exit code and the new entry (or None)."""
     where, began = meta.environment(), time.monotonic()
     code, lines = commands.run(part.command)
     seconds = time.monotonic() - began

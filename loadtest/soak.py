@@ -29,7 +29,7 @@ from loadtest.report import soak_report as report
 from loadtest.stage import subject, toxiproxy
 from loadtest.stage.stack import PASSWORD, USER, open_stack
 
-WEBHOOKS = 1_000_000  # fewer webhooks are a trial run, which documents leave out
+WEBHOOKS = 1_000_000  # a run with fewer webhooks is a trial run, which documents do not use
 
 
 @click.command(help=__doc__)
@@ -57,7 +57,7 @@ def soak(webhooks: int, rate: int, seed: int, raw: Path) -> Soak:
     load = Load(rate=rate, duration_s=webhooks / rate, timeout_s=30)
     where = interleaved.environment()
     raw.mkdir(parents=True, exist_ok=True)
-    open_files.raise_limit()  # not `file_limits`: most webhooks are answered before the last one is sent
+    open_files.raise_limit()  # `file_limits` would require more: it assumes no answer before the time-out
     with open_stack("stand-in", [toxiproxy.latency(SQS_LATENCY_S)]) as stack:
         queue_url = stack.new_queue()
         service = Supervised(

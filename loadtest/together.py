@@ -26,13 +26,13 @@ def two_cores() -> tuple[int, int]:
 
 
 def cores_of(repeat: int) -> tuple[int, int]:
-    """Returns the first core of each subject. In every second round, the two cores are exchanged."""
+    """Returns the core on which each of the two subjects begins. The cores are exchanged in every second round."""
     first, second = two_cores()
     return (first, second) if repeat % 2 == 0 else (second, first)
 
 
 def together(attack: Attack, pair: list[AttackSubject], raw: Path) -> list[Measurement]:
-    """Runs both subjects: they start independently, and the attacks begin together."""
+    """Returns the measurements of both subjects. They start independently, but the attacks begin at the same time."""
     shutil.rmtree(raw, ignore_errors=True)
     begun = Barrier(len(pair) + 1, timeout=START_SECONDS)
     pids: dict[str, int] = {}
@@ -81,7 +81,7 @@ def _measured(played: "list[Future[Measurement]]") -> list[Measurement]:
 
 
 def _end(played: "list[Future[Measurement]]") -> None:
-    """Kills vegeta if an attack still runs, for example after Ctrl-C. Returns when both subjects have stopped."""
+    """Kills vegeta as long as an attack runs, for example after Ctrl-C. Returns when both attacks have ended."""
     while wait(played, POLL_SECONDS).not_done:
         for child in psutil.Process().children():
             with suppress(psutil.Error):

@@ -1,7 +1,7 @@
 """Measures a worker on a hard quarter of a core: CPU for each event, and events a second.
 
-All events are in the queue before the worker starts. Queue and table are in the embedded AWS, over TLS. Chargebee's
-stand-in makes no errors, and the worker never reaches its rate limit. Writes worker.json to
+All events are in the queue before the worker starts. The queue and the table are in the embedded AWS (an emulator),
+over TLS. Chargebee's stand-in returns no errors, and its rate limit is too high to be reached. Writes worker.json to
 loadtest/results/<date>-<commit>.
 """
 
@@ -26,7 +26,7 @@ from loadtest.stage.worker_stack import Rules, WorkerStack, open_worker_stack
 from loadtest.stage.worker_stage import require_running, started
 from local.machine import Watch
 
-# Fewer events or repeats are a trial run, which documents leave out.
+# A run with fewer events or repeats is a trial run, which documents do not use.
 EVENTS, REPEATS = 1000, 3
 BUDGET = "capped"
 RULES = Rules(rate=1_000_000, errors=0, seed=0, lease_s=60, call_timeout_s=20, visibility_s=60)
@@ -49,11 +49,11 @@ def main(events: int, repeats: int) -> None:
 
 
 def bench(events: int, repeats: int) -> WorkerBench:
-    """Measures a worker that bills `events` events, `repeats` times.
+    """Measures `repeats` times how a worker bills `events` events.
 
     Raises TimeoutError if the worker closes no invoice for STANDSTILL_SECONDS, and ChildProcessError if it ends.
     """
-    where = meta.environment()  # at the start, because somebody may commit during the run
+    where = meta.environment()  # read at the start, because somebody may commit during the run
     runs, doubts = [], set()
     with progress.count("worker", events * repeats) as shown, tempfile.TemporaryDirectory() as folder:
         for repeat in range(repeats):
@@ -81,7 +81,7 @@ def _add(shown: progress.Count, before: int, closed: int) -> None:
 
 
 def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> WorkerRun:
-    """Runs one worker until it has emptied a full queue, and returns its figures."""
+    """Runs one worker until it has closed the invoices of `events` events, and returns its figures."""
     planned = deliveries(events, RULES.seed, PLAIN)
     with open_worker_stack(RULES) as stage:
         stage.seed(planned.events, planned.billables)
@@ -92,7 +92,7 @@ def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> Worke
                 _wait(stage, invoices, shown, lambda: require_running(worker, log))
 
             closed(events // 10)
-            # Not earlier, because Docker needs some time to put the worker into a control group.
+            # Attached only now, because Docker needs some time to put the worker into a control group.
             budget.attach(worker.pid)
             first, cpu, began = stage.closed(), budget.cpu_seconds(), time.monotonic()
             closed(events - events // 10)
