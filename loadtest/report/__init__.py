@@ -1,20 +1,21 @@
-"""Output of measurements: in a terminal, as a page, and in README, CHANGELOG and RESULTS.md.
+"""Formats measurements for the terminal, as a page, and for README, CHANGELOG and RESULTS.md.
 
-show.py        the report that attack.sh prints; meaning.py: what the figures of this report mean
+show.py        the report that attack.sh prints at the end; meaning.py explains its figures
 cells.py       Markdown tables and their cells, for all reports
-tables.py      Markdown tables of the history; ratios.py: Markdown tables of ratios of CPU time within one run
+tables.py      the tables of `python -m loadtest history` and `calibrated`; ratios.py: the tables of `bench`
 overview.py    the first table of RESULTS.md
 captions.py    the captions of tables and pictures
 overload_report.py    the table of `python -m loadtest overload`
-soak_report.py        a soak as text
-fault_tables.py       tables of RESULTS.md about overload and faults; index_table.py: of the index
-numbers.py     functions that prose uses to quote figures
-charts.py      Vega-Lite, in the colours of theme.py; bar_charts.py: one value of each release
+soak_report.py        the result of `python -m loadtest soak` as text
+fault_tables.py       the tables of RESULTS.md about overload and faults; index_table.py: the list of all results
+numbers.py     functions that return figures for the prose of documents
+charts.py      charts in Vega-Lite, with the colours of theme.py; bar_charts.py: charts of one value for each release
+capacity.py    the table of deploy/CAPACITY.md, computed from capacity_figures.py; languages.py: the table of rewrite.md
 capacity_chart.py   the chart of webhooks per second on a quarter of a core
-dots.py        a picture of every request of one attack, for attack.sh, which has no Altair
-over_time.py   pictures of every request of one attack or more; request_charts.py: their charts
+dots.py        an SVG of every request of one attack, for attack.sh, which works without Altair
+over_time.py   PNGs of every request of one or more attacks, drawn from the charts of request_charts.py
 page.py        report.html
-pictures.py    SVGs of the same charts
-documents.py   the generated parts of README, CHANGELOG and RESULTS.md
-figures.py     the published figures, and access to the figures of a measurement by name
+pictures.py    SVGs of charts for README and RESULTS.md
+documents.py   the generated parts of CHANGELOG and RESULTS.md; score_table.py: of CHANGELOG; readme.py: of README
+figures.py     the published figures, and access to a measurement's fields by name
 """

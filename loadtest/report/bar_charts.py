@@ -1,4 +1,4 @@
-"""Charts of one value of each release, with its interval."""
+"""Charts with one value for each release, and the interval of the value over the repeats."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 
 def against_published(comparison: Comparison, metric: str) -> Spec:
-    """Returns a chart of one metric of the published attack: published and measured, with the repeats' interval."""
+    """Returns a chart of one metric of the published attack: published values, and measured medians with intervals."""
     title, path, scale = METRICS[metric]
     rows: list[Row] = []
     for name in comparison.names("published"):

@@ -1,4 +1,4 @@
-"""The table of deploy/CAPACITY.md: the needs of a rate of webhooks, computed from measured and published figures."""
+"""The table of deploy/CAPACITY.md: resources for a rate of webhooks, computed from measurements, quotas and prices."""
 
 import math
 from typing import NamedTuple
@@ -11,18 +11,19 @@ from loadtest.report.cells import markdown, of
 from loadtest.report.documents import newest, newest_worker
 from loadtest.report.figures import CPU
 
-SIZES = (100, 1_000, 10_000)  # of the table
+SIZES = (100, 1_000, 10_000)  # webhooks per second in the table's columns
 
 
-# A webhook costs least in full batches, which only a busy process makes. A pod of a quarter of a core that is 60 % in
-# use answers about as many webhooks as the slow attack sends, so the table uses the CPU of the slow attack.
-SLOW, FASTER = "sustained", "published"  # attacks of `history`
+# A webhook takes the least CPU in full batches, which only a busy process makes. The table assumes pods of a quarter of
+# a core, 60 % in use. Such a pod answers about as many webhooks a second as the attack SLOW sends, so the table uses
+# the CPU of this attack.
+SLOW, FASTER = "sustained", "published"  # kinds of attack in `history`
 
 
 class Measured(NamedTuple):
-    """CPU in milliseconds for each webhook and each event, and the worker's calls of Chargebee for each event.
+    """The measured costs of a webhook in the web process, and of its event in the worker.
 
-    `web_ms` is the CPU in the attack SLOW.
+    `web_ms`, `worker_ms`: CPU in ms; `web_ms` is from the attack SLOW. `chargebee_calls`: the worker's API calls.
     """
 
     web_ms: float
@@ -33,12 +34,12 @@ class Measured(NamedTuple):
 class Capacity(NamedTuple):
     """The resources that `rate` webhooks per second need, if the rate stays the same for a month.
 
-    - `calls`: calls of SendMessageBatch per second, with batches as full as the pods make them.
-    - `dollars_…`: dollars per month. `dollars_sqs` includes receiving and deleting in full batches.
-    - `gbit_in`, `gbit_out`: Gbit/s of the webhooks' bodies, and of the JSON of the calls, without HTTP headers, TLS and
-      TCP.
-    - `sites`: the number of Chargebee sites (Enterprise) whose API limits together allow the worker's calls.
-    - `limits`: the limits for sending to SQS and receiving from it, the lowest rate first.
+    - `calls`: calls of SendMessageBatch per second from all web pods.
+    - `dollars_…`: dollars per month. `dollars_sqs` includes the worker's calls, all with full batches.
+    - `gbit_in`: Gbit/s of the webhooks' bodies. `gbit_out`: Gbit/s of the JSON in the calls to SQS. Neither includes
+      HTTP headers, TLS and TCP.
+    - `sites`: the number of Chargebee sites (Enterprise plan) that the worker's calls need. Each site has an API limit.
+    - `limits`: the limits of pods, SQS and network. The limit with the lowest rate comes first.
     """
 
     rate: float
@@ -58,12 +59,12 @@ class Capacity(NamedTuple):
 
     @property
     def met(self) -> list[Limit]:
-        """Returns the limits that are lower than `rate`."""
+        """Returns the limits that `rate` exceeds."""
         return [limit for limit in self.limits if limit.rate < self.rate]
 
 
 def measured() -> Measured:
-    """Returns the newest results of `bench` and `worker`. Raises NotMeasured."""
+    """Returns the costs in the newest `history` and `worker`. Raises NotMeasured if one of them is missing."""
     runs = newest_worker().runs
     worker_ms = estimate(run.cpu_ms_per_event for run in runs).median
     calls = estimate(run.calls_per_event for run in runs).median
@@ -71,7 +72,7 @@ def measured() -> Measured:
 
 
 def attacked(kind: str) -> tuple[str, float, float]:
-    """Returns the newest release of an attack of `history`, the attack's rate, and the CPU in ms for a webhook."""
+    """Returns the newest release in an attack of `history`, the rate, and the release's CPU in ms per webhook."""
     history, _ = newest("history")
     name = max(history.names(kind), key=lambda name: list(Release).index(Release(name)))
     found = history.of(kind, name)
@@ -79,21 +80,22 @@ def attacked(kind: str) -> tuple[str, float, float]:
 
 
 def full_ms() -> float:
-    """Returns the CPU in ms for a webhook in full batches, measured on the newest release of `bench`."""
+    """Returns the newest release's CPU in ms per webhook in `bench`, whose load is high enough to fill all batches."""
     bench, _ = newest("bench")
     kinds = [run.kind for release in reversed(Release) for run in bench.runs if run.kind.startswith(release)]
     return of(bench.of(kinds[0], kinds[0]), CPU).median
 
 
 def capacity(rate: float, of: Measured, fifo: bool = False) -> Capacity:
-    """Returns the resources for `rate` webhooks a second."""
+    """Returns the resources that `rate` webhooks a second need. `of`: the costs of one. `fifo`: the queue is FIFO."""
     message = figures.BODY_BYTES + figures.ATTRIBUTE_BYTES
     out_bytes = figures.BODY_BYTES * (1 + figures.ESCAPES) + figures.ENTRY_BYTES
     gigabytes = rate * out_bytes * figures.MONTH_SECONDS / 1e9
     pod_rate = 1000 * figures.POD_CORES * figures.UTILISATION / of.web_ms
     pods = max(figures.MIN_PODS, math.ceil(rate / pod_rate))
     full = rate / figures.ENTRIES_PER_BATCH
-    # A free slot takes the waiting messages at once, so a pod makes a call for each webhook until its slots are busy.
+    # A slot is for one call to SQS in flight. A free slot sends the waiting messages at once, so a pod makes a call for
+    # each webhook until all its slots are busy.
     slots = figures.FIFO_CALLS_IN_FLIGHT if fifo else figures.CALLS_IN_FLIGHT
     calls = max(full, min(rate, pods * slots / figures.SQS_SECONDS))
     units = full * math.ceil(figures.ENTRIES_PER_BATCH * message / figures.BILLED_BYTES)
@@ -117,9 +119,9 @@ def capacity(rate: float, of: Measured, fifo: bool = False) -> Capacity:
 
 
 def table() -> str:
-    """Returns a Markdown table with a column for each size, and the sources of the measured figures.
+    """Returns a Markdown table with a column for each of SIZES, and a text with the sources of the measured figures.
 
-    Raises NotMeasured.
+    Raises NotMeasured if one of the measurements is missing.
     """
     of = measured()
     standard, fifo = ([capacity(size, of, fifo) for size in SIZES] for fifo in (False, True))

@@ -1,4 +1,7 @@
-"""The chart of webhooks per second on a quarter of a core: releases, peers and floor, of one run of `bench`."""
+"""The chart of webhooks per second on a quarter of a core, from one run of `bench`.
+
+It shows the releases, the peers (the same work in other languages) and the floor (uvicorn alone).
+"""
 
 from typing import Any
 
@@ -26,17 +29,17 @@ _KINDS = alt.Scale(domain=["release", "peer", "floor"], range=["#0072b2", "#e69f
 
 
 def rates(comparison: Comparison) -> dict[str, list[float | None]]:
-    """Returns the throughput of each subject in each repeat: the releases first, then the peers, then the floor."""
+    """Returns the throughput in each repeat, by the program's name: first releases, then peers, then the floor."""
     found: dict[str, list[float | None]] = {}
     for kind in dict.fromkeys(run.kind for run in comparison.runs):
         name = kind.removesuffix(f" {AGAIN}")
-        if " " not in name:  # the newest release with its telemetry on is no row
+        if " " not in name:  # leaves out `… observed`, the newest release with telemetry on
             found[name] = [value_of(run, "rps") for run in comparison.of(kind, kind)]
     return dict(sorted(found.items(), key=lambda row: (list(NAMES).index(row[0]) if row[0] in NAMES else -1, row[0])))
 
 
 def chart(comparison: Comparison) -> dict[str, Any]:
-    """Returns the chart's specification in Vega-Lite: a point for each subject, with its interval and its number."""
+    """Returns the chart as a Vega-Lite specification: for each program, a point, its interval and its value as text."""
     rows = [_row(name, values) for name, values in rates(comparison).items()]
     base = alt.Chart({"values": rows}).encode(
         y=alt.Y("subject:N", title=None, sort=[row["subject"] for row in rows], axis=alt.Axis(labelLimit=260))
