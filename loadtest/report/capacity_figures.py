@@ -1,7 +1,7 @@
-"""The figures of deploy/CAPACITY.md: needs of the service, and limits and prices of SQS, the network and Chargebee.
+"""The figures behind deploy/CAPACITY.md: figures of the service, and the limits and prices of AWS and Chargebee.
 
-Prices are list prices of us-east-1 in US dollars, read in November 2026 in stored copies of the pages. "Not verified"
-means that no page confirms the figure.
+Prices are list prices in US dollars for the region us-east-1. We read stored copies of the linked pages in November
+2026. "Not verified" means that no page confirms the figure.
 """
 
 import math
@@ -9,38 +9,40 @@ from typing import NamedTuple
 
 
 class Tier(NamedTuple):
-    """A price tier: `dollars` for each unit up to `amount` units in a month. The next tier is for the units above."""
+    """A price tier. A unit costs `dollars` up to `amount` units in a month. The next tier prices further units."""
 
     amount: float
     dollars: float
 
 
 class Limit(NamedTuple):
-    """A limit. `rate`: the webhooks a second at which it is reached. `remedy`: how to avoid it."""
+    """A limit on the rate of webhooks. `rate`: webhooks a second. `remedy`: a way to raise or avoid the limit."""
 
     name: str
     rate: float
     remedy: str
 
 
-# The service itself: measured figures other than the CPU of the newest results, and assumptions.
+# Figures of the service, measured or assumed. CPU is not among them: `capacity.measured` reads it from the results.
 
-# Cores that a pod requests: deploy/k8s/base/web/deployment.yaml.
+# The cores that a web pod requests in deploy/k8s/base/web/deployment.yaml.
 POD_CORES = 0.25
-# The share of a pod's cores in use. If one of three zones fails, it is 90 % in the others. (The HPA adds pods at 80 %.)
+# The assumed share of a pod's cores in use. If one of three zones fails, the share is 90 % in the other two. (The HPA,
+# the autoscaler, adds pods at 80 %.)
 UTILISATION = 0.60
-# deploy/k8s/overlays/aws/hpa.yaml
+# The bounds of the autoscaler in deploy/k8s/overlays/aws/hpa.yaml.
 MIN_PODS, MAX_PODS = 3, 12
 ZONES = 3
-# Seconds that SQS takes for a call, as in the load test (`python -m loadtest history`). For real SQS: not verified.
+# Seconds that SQS takes for a call in the load test (`python -m loadtest history`). For real SQS, this is not verified.
 SQS_SECONDS = 0.008
-# Calls in flight from one pod: the default of APP_SQS_BATCHES; always one on a FIFO queue.
+# The most calls to SQS that a pod makes at the same time: the default of APP_SQS_BATCHES, or one on a FIFO queue.
 CALLS_IN_FLIGHT, FIFO_CALLS_IN_FLIGHT = 4, 1
-# The size of loadtest/events/default.json, the body in attacks. tests/loadtest/test_capacity.py checks the next three.
+# Bytes of loadtest/events/default.json, the body in attacks. A test (test_capacity.py) checks this and the next three.
 BODY_BYTES = 5_686
-# Bytes of the attributes, which count towards a message's size.
+# Bytes of a message's attributes, which SQS counts as part of the message's size.
 ATTRIBUTE_BYTES = 137
-# Bytes that an entry adds to the body in the call's JSON, with attributes, and bytes that escaping adds per body byte.
+# ENTRY_BYTES: bytes of an entry in the call's JSON besides the body, including the attributes. ESCAPES: bytes that
+# escaping adds for each byte of the body.
 ENTRY_BYTES = 330
 ESCAPES = 0.111
 # Seconds from receiving a message to deleting it. This is an assumption about the worker.
@@ -52,16 +54,18 @@ MONTH_SECONDS = 730 * 3600  # AWS's month of 730 hours
 
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html
 ENTRIES_PER_BATCH = 10
-# https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html ("approximately")
-# https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-fifo.html (the same for FIFO)
+# The most messages in flight in a queue. The first page is for standard queues ("approximately"), the second for FIFO.
+# https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html
+# https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-fifo.html
 IN_FLIGHT = 120_000
 
-# Calls a second for each API action of a FIFO queue without high-throughput mode, and of one partition with it.
+# Calls a second for each API action. In high-throughput mode, the limit is for each partition of a FIFO queue; without
+# this mode, it is for the whole queue.
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-fifo-throttling-issues.html
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/high-throughput-fifo.html
 FIFO_CALLS = 300
 # Calls a second for each API action in high-throughput mode, in the smallest regions; up to 70,000 in other regions.
-# AWS raises the limit on request. The page does not say whether it is for a queue or for an account: not verified.
+# AWS raises the limit on request. Whether each queue or each account has this limit is not verified.
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html
 HIGH_THROUGHPUT_CALLS = 2_400
 
@@ -70,24 +74,25 @@ HIGH_THROUGHPUT_CALLS = 2_400
 BILLED_BYTES = 64 * 1024
 
 FREE_REQUESTS = 1_000_000
-# Per million requests. https://aws.amazon.com/sqs/pricing/ was not available. Two texts quote its prices:
-# https://cloudburn.io/blog/amazon-sqs-pricing (standard; it calls the FIFO price flat) and
-# https://unanswered.io/guide/aws-sqs-pricing-and-cost-optimization (both queues, without the middle tier).
+# Dollars per million requests. https://aws.amazon.com/sqs/pricing/ was not available. Two texts quote its prices:
+# https://cloudburn.io/blog/amazon-sqs-pricing (for standard queues; it says that FIFO queues have no tiers) and
+# https://unanswered.io/guide/aws-sqs-pricing-and-cost-optimization (for both kinds of queue; it lacks the second tier).
 # FIFO's $0.40 for the second tier is from a quotation of AWS's table in a public repository: not verified.
 STANDARD_PRICES = (Tier(100e9, 0.40), Tier(200e9, 0.30), Tier(float("inf"), 0.24))
 FIFO_PRICES = (Tier(100e9, 0.50), Tier(200e9, 0.40), Tier(float("inf"), 0.35))
 
-# Per GB (10⁹ bytes) processed. The hourly charges of both, about ten to a hundred dollars a month, are not included.
+# Dollars per GB (10⁹ bytes) that a NAT gateway or a VPC endpoint processes. Their hourly charges, about ten to a
+# hundred dollars a month, are not included.
 # https://aws.amazon.com/vpc/pricing/ ("$0.045 per GB", its example for Ohio)
 NAT_PRICES = (Tier(float("inf"), 0.045),)
 # https://aws.amazon.com/privatelink/pricing/ (three tiers: the first PB, the next 4 PB, the rest)
 ENDPOINT_PRICES = (Tier(1e6, 0.01), Tier(5e6, 0.006), Tier(float("inf"), 0.004))
-# Bits a second of a VPC endpoint in each zone. A NAT gateway has the same limit.
+# The most bits a second through a VPC endpoint in one zone. A NAT gateway has the same limit.
 # https://docs.aws.amazon.com/vpc/latest/privatelink/vpc-limits-endpoints.html
 # https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-basics.html
 ENDPOINT_BITS = 100e9
 
-# Default API calls a minute of a site, by plan. A custom Enterprise plan may have more ("no upper limit").
+# Default limit on API calls a minute for a site, by plan. A custom Enterprise plan may have more ("no upper limit").
 # https://www.chargebee.com/docs/2.0/site-configuration/articles-and-faq/what-are-the-chargebee-api-limits.html
 CHARGEBEE_CALLS = {"Starter, test site": 150, "Performance": 1_000, "Enterprise": 3_500}
 
@@ -102,7 +107,7 @@ def dollars(amount: float, prices: tuple[Tier, ...]) -> float:
 
 
 def limits(pod_rate: float, out_bytes: float, *, fifo: bool) -> tuple[Limit, ...]:
-    """Returns the limits for sending to SQS and receiving from it, the lowest rate first."""
+    """Returns the limits, lowest rate first. `pod_rate`: a pod's webhooks a second. `out_bytes`: to SQS per webhook."""
     in_flight = f"{IN_FLIGHT:,} messages in flight"
     found = [
         Limit(f"{MAX_PODS} pods, our maxReplicas", MAX_PODS * pod_rate, "raise maxReplicas in overlays/aws/hpa.yaml"),
@@ -119,10 +124,10 @@ def limits(pod_rate: float, out_bytes: float, *, fifo: bool) -> tuple[Limit, ...
 
 
 def _fifo_rate(calls: float, pod_rate: float) -> float:
-    """Returns the webhooks a second above which the pods make more than `calls` calls a second.
+    """Returns the webhooks a second above which all pods together make more than `calls` calls to SQS a second.
 
-    The pods' slots bound their calls. Full batches need a tenth of the webhooks as calls.
+    A pod has a fixed number of slots, each for one call in flight. With full batches, a call has ten webhooks.
     """
-    pods = math.floor(calls * SQS_SECONDS / FIFO_CALLS_IN_FLIGHT)  # the most pods whose slots cannot make more calls
+    pods = math.floor(calls * SQS_SECONDS / FIFO_CALLS_IN_FLIGHT)  # the most pods that cannot exceed `calls`
     reached = calls if pods < MIN_PODS else max(calls, pods * pod_rate)
     return min(reached, calls * ENTRIES_PER_BATCH)

@@ -1,4 +1,4 @@
-"""The captions of tables and pictures: the command, the commit, the machine, and what replaced AWS."""
+"""The captions of tables and pictures: the command, the commit, the machine, and the stand-ins."""
 
 import re
 from statistics import median
@@ -7,20 +7,20 @@ from typing import Any
 from loadtest.record.comparison import Comparison, Environment
 from loadtest.report.cells import label
 
-_CHARGEBEE = "chargebee"  # this key is in a measurement of v01, which has Chargebee instead of a queue
+_CHARGEBEE = "chargebee"  # a key of `Measurement.sqs` for v01 only, which calls Chargebee instead of a queue
 
 
 def provenance(comparison: Comparison, repeated: bool = True) -> str:
-    """Returns the conditions of a comparison and, if it was `repeated`, its repeats and what v01 used."""
+    """Returns the conditions of a comparison. If it was `repeated`, adds the repeats and the text of `of_inline`."""
     if not repeated:
         return f"{conditions(comparison)}; once."
     return " ".join(filter(None, [f"{conditions(comparison)}; {repeats(comparison)}.", of_inline(comparison)]))
 
 
 def repeats(comparison: Comparison) -> str:
-    """Returns the number of repeats, and says that figures are medians with their intervals.
+    """Returns a text with the number of repeats, for figures that are medians with intervals.
 
-    A duet whose interval is narrow has fewer repeats than the others.
+    The number may be a range for `bench`, which stops repeating a duet when the duet's interval is narrow.
     """
     kinds = {run.kind for run in comparison.runs}
     duets = [found for kind in kinds if (found := len(comparison.of(kind, kind)))]
@@ -30,7 +30,7 @@ def repeats(comparison: Comparison) -> str:
 
 
 def conditions(comparison: Comparison) -> str:
-    """Returns the command, the commit, the machine, the queue and its latency, and the legend of a table's marks."""
+    """Returns command, commit, machine, queue and added latency, and the number of runs that are doubtful or failed."""
     sqs = behind(comparison)
     queue, latency = sqs.get("queue", ""), sum(attributes["latency"] for _, attributes in sqs.get("toxics", []))
     added = label(f"{latency:g} ms of added latency", [run.measurement for run in comparison.runs])
@@ -38,15 +38,15 @@ def conditions(comparison: Comparison) -> str:
 
 
 def behind(comparison: Comparison) -> dict[str, Any]:
-    """Returns the queue of the measurements and toxiproxy's toxics between queue and service, or {} without a queue."""
+    """Returns the queue and toxiproxy's toxics (injected delays and faults), or {} if no measurement used a queue."""
     found = (run.measurement.sqs or {} for run in comparison.runs)
     return next((sqs for sqs in found if _CHARGEBEE not in sqs), {})
 
 
 def of_inline(comparison: Comparison) -> str:
-    """Returns a text about what v01 used instead of a queue, or "" if v01 was not measured.
+    """Returns a text about the services that v01 calls instead of a queue, or "" if v01 was not measured.
 
-    The text begins with the load of v01, unless v01 had as many senders as the other releases.
+    If v01 got an open loop, the text begins with its load, which differs from the load of the other releases.
     """
     measured = [run.measurement for run in comparison.runs if _CHARGEBEE in (run.measurement.sqs or {})]
     if not measured:
@@ -73,7 +73,7 @@ def measured_by(command: str, environment: Environment) -> str:
 
 
 def where(environment: Environment) -> str:
-    """Returns the commit, the day, the machine, the Python and, if the result has it, the OpenSSL of a measurement."""
+    """Returns the commit, day, machine and Python version of a measurement and, if recorded, its OpenSSL version."""
     machine = environment.machine
     python = f"{machine['cores']} cores ({processor(machine)}), Python {machine['python']}"
     if "openssl" in machine:
@@ -82,5 +82,5 @@ def where(environment: Environment) -> str:
 
 
 def processor(machine: dict[str, str]) -> str:
-    """Returns the name of the CPU without marks: `Intel Xeon` for `Intel(R) Xeon(R) Processor`."""
+    """Returns the short name of the CPU: `Intel Xeon` for `Intel(R) Xeon(R) Processor`."""
     return re.sub(r"\(R\)|\(TM\)| Processor$", "", machine["cpu"])

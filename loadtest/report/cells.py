@@ -16,14 +16,14 @@ def markdown(head: list[str], rows: list[list[str]]) -> str:
 
 
 def of(measured: list[Measurement], value: str) -> MedianEstimate:
-    """Returns the estimate of one value over all measurements. `value` is the value's path, as in `figures`."""
+    """Returns the median and interval of a field over all measurements. `value`: its path, as in `figures.value_of`."""
     return estimate(value_of(measurement, value) for measurement in measured)
 
 
 def label(name: str, measured: list[Measurement]) -> str:
-    """Returns the name, with a mark for repeats that have doubts or whose audit does not hold.
+    """Returns the name and, in brackets, how many repeats are doubtful and how many failed the audit, if any.
 
-    `loadtest.fire.conditions` finds the doubts: reasons why a repeat may have measured something else.
+    A repeat is doubtful if `loadtest.fire.conditions` found that it may have measured something besides the service.
     """
     doubtful = sum(bool(run.conditions and run.conditions.doubts) for run in measured)
     failed = sum(run.audit is not None and not run.audit.holds for run in measured)
@@ -42,7 +42,7 @@ def milliseconds(value: float) -> str:
 
 
 def latency(between: MedianEstimate) -> str:
-    """Returns a latency in ms: the median over the repeats, and its interval if its ends differ after rounding."""
+    """Returns a latency as text: the median over the repeats, and the interval unless both ends round to the same."""
     median, low, high = (milliseconds(value) for value in between)
     return median if low == high else f"{median} ({low} to {high})"
 
@@ -50,7 +50,7 @@ def latency(between: MedianEstimate) -> str:
 def short(
     success: float, rps: float | None = None, p50_ms: float | None = None, p99_ms: float | None = None, **_: float
 ) -> str:
-    """Returns one cell: success and, if known, throughput, median and 99th percentile."""
+    """Returns one cell: success in per cent and, if they are given, throughput, and median and p99 of the latency."""
     rate = [] if rps is None else [f"{rps:.4g}/s"]
     times = [milliseconds(time) for time in (p50_ms, p99_ms) if time is not None]
     return ", ".join([f"{success:.4g} %", *rate, *times])

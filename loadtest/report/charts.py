@@ -10,15 +10,15 @@ from loadtest.report.figures import Scale, middle
 Spec = dict[str, Any]
 
 MEASURED = "#0072b2"  # legible on light and dark backgrounds
-NUMBER = ".3~r"  # 0.686, 54, 439
+NUMBER = ".3~r"  # at most three digits: 0.686, 54, 439
 # The ticks of a logarithmic axis.
 TICKS = [base * 10**power for power in range(-1, 5) for base in (1, 3)]
-# The order of the theme's colours. Other statuses get the next colours.
+# These answers get the theme's first colours, in this order. Other statuses get the next colours.
 ANSWERS = alt.Scale(domain=["503", "200", "none"])
 
 
 def distribution(comparison: Comparison) -> Spec:
-    """Returns a chart of latency by percentile under the published attack, on HDR histograms' logarithmic axis."""
+    """Returns a chart of the published attack's latency by percentile, with logarithmic axes as in HDR histograms."""
     rows = [
         {"release": name, "percentile": percentile, "one in": 100 / (100 - percentile), "ms": ms}
         for name in comparison.names("published")
@@ -38,7 +38,7 @@ def distribution(comparison: Comparison) -> Spec:
 
 
 def latencies(comparison: Comparison) -> Spec:
-    """Returns a chart with a row for each release: a line from the fastest to the slowest response, bold p50 to p99."""
+    """Returns a chart with a line for each release, from fastest to slowest response. It is bold from p50 to p99."""
     rows = [
         {"release": name, **run.latencies.model_dump()}
         for name in comparison.names("published")
@@ -89,7 +89,7 @@ def axis_of(scale: Scale) -> alt.Axis:
 
 
 def plain(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int = 240, **properties: Any) -> Spec:
-    """Returns the chart's specification, as wide as its container. The theme is added when the chart is drawn."""
+    """Returns the chart as a specification without colours: `theme` has them. The chart is as wide as its container."""
     spec: Spec = chart.properties(width="container", height=height, **properties).to_dict()
     spec.pop("config", None)
     return spec
