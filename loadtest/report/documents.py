@@ -1,4 +1,4 @@
-"""The generated parts of the documents: tables and pictures of the newest complete run of each kind."""
+"""Generates parts of documents: tables and pictures of the newest complete measurement of each kind."""
 
 import os
 from pathlib import Path
@@ -19,16 +19,16 @@ Result = TypeVar("Result", bound=Record)
 
 
 class NotMeasured(ValueError):
-    """There is no such run yet. `str()` has the command that makes one."""
+    """There is no result of the requested measurement. `str()` names the command that makes one."""
 
 
 def newest(kind: str, known: Index | None = None) -> tuple[Comparison, Path]:
-    """Returns the newest complete `history`, `calibrated` or `bench`, and its folder. Raises NotMeasured."""
+    """Returns the newest comparison of a kind, such as `bench`, and its folder. Raises NotMeasured if there is none."""
     return result(kind, Comparison, known), folder(kind, known)
 
 
 def folder(part: str, known: Index | None = None) -> Path:
-    """Returns the folder of the part's newest measurement, according to the index. Raises NotMeasured."""
+    """Returns the folder of the newest measurement of `part`. Raises NotMeasured if the index does not list `part`."""
     entry = (known or index.read()).parts.get(part)
     if entry is None:
         raise NotMeasured(f"{part} is not measured: `python -m loadtest publish --only {part}` does it")
@@ -36,12 +36,12 @@ def folder(part: str, known: Index | None = None) -> Path:
 
 
 def result(kind: str, record: type[Result], known: Index | None = None) -> Result:
-    """Returns the newest result of a kind, read from the file `<kind>.json` as a `record`. Raises NotMeasured."""
+    """Returns the newest result of a kind: a `record`, read from `<kind>.json`. Raises NotMeasured if there is none."""
     return record.model_validate_json((folder(kind, known) / f"{kind}.json").read_text(encoding="utf-8"))
 
 
 def picture(folder: Path, name: str, text: str, document: Path = ROOT / "loadtest", kind: str = "svg") -> str:
-    """Returns HTML that shows a picture in the reader's colour scheme. `document`: the folder of the document."""
+    """Returns HTML that shows the light or dark version of a picture. `document`: the folder of the document."""
     source = f"{relative(folder, document)}/{name}"
     return (
         f'<picture><source media="(prefers-color-scheme: dark)" srcset="{source}-dark.{kind}">'
@@ -50,12 +50,12 @@ def picture(folder: Path, name: str, text: str, document: Path = ROOT / "loadtes
 
 
 def relative(folder: Path, document: Path) -> str:
-    """Returns the relative path from the folder of a document to `folder`."""
+    """Returns the path of `folder` relative to `document`, which is the folder of a document."""
     return Path(os.path.relpath(folder, document)).as_posix()
 
 
 def over_time() -> str:
-    """Returns CHANGELOG's picture of every webhook. Raises NotMeasured."""
+    """Returns CHANGELOG's picture of every webhook in the published attack. Raises NotMeasured without `history`."""
     history, folder = newest("history")
     text = "Every webhook of the published attack, by release: when it was sent and how long its answer took"
     caption = f"*The picture:* {conditions(history)}. {of_inline(history)}".rstrip()
@@ -63,7 +63,7 @@ def over_time() -> str:
 
 
 def overview() -> str:
-    """Returns the first table of RESULTS.md, and the two runs from which it is. Raises NotMeasured."""
+    """Returns the first table of RESULTS.md with a caption. Raises NotMeasured if `history` or `bench` is missing."""
     (history, _), (bench, _) = newest("history"), newest("bench")
     table = overview_table.overview(history, bench)
     duets = f"{provenance(bench)} {ratios.of_itself(bench)}"
@@ -71,7 +71,7 @@ def overview() -> str:
 
 
 def published() -> str:
-    """Returns two pictures of the published attack, throughput and latencies. Raises NotMeasured."""
+    """Returns two pictures of the published attack: throughput, and latencies. Raises NotMeasured without `history`."""
     history, folder = newest("history")
     rates = picture(folder, "throughput", "Throughput of each release, published and measured")
     shown = picture(folder, "latencies", "Latency of each release under the published attack, from fastest to slowest")
@@ -81,30 +81,30 @@ def published() -> str:
 
 
 def calibrated() -> str:
-    """Returns the table of the published attack in the published machine's time. Raises NotMeasured."""
+    """Returns the table of `python -m loadtest calibrated` with a caption. Raises NotMeasured if there is no result."""
     comparison, _ = newest("calibrated")
     return f"{tables.calibrated(comparison)}\n\n{provenance(comparison)}"
 
 
 def python_bench() -> Comparison:
-    """Returns the newest bench against another Python. Raises NotMeasured."""
+    """Returns the newest `bench --python` of the last Python version by name. Raises NotMeasured if there is none."""
     kinds = [name for name in index.read().parts if name.startswith("bench-against-Python-")]
     return newest(max(kinds, default="bench-against-Python-3"))[0]
 
 
 def billing() -> str:
-    """Returns the output of `python -m loadtest billing`. Raises NotMeasured."""
+    """Returns the output of the newest `python -m loadtest billing`. Raises NotMeasured if there is none."""
     last = result("billing", BillingAudit)
     return f"```none\n{last.text()}\n```\n\n{measured_by(last.command, last.environment)}, once."
 
 
 def newest_worker() -> WorkerBench:
-    """Returns the newest measurement of a worker. Raises NotMeasured."""
+    """Returns the newest result of `python -m loadtest worker`. Raises NotMeasured if there is none."""
     return result("worker", WorkerBench)
 
 
 def worker() -> str:
-    """Returns the table of a worker's CPU. Raises NotMeasured."""
+    """Returns the table of a worker's CPU, with a caption. Raises NotMeasured if no worker was measured."""
     last = newest_worker()
     return (
         f"{last.table()}\n\n{measured_by(last.command, last.environment)}; {last.events:,} events,"
@@ -114,17 +114,17 @@ def worker() -> str:
 
 
 def _doubtful(doubts: list[str]) -> str:
-    """Returns the doubts as the last sentence of a caption, or "" without doubts."""
+    """Returns the doubts as the last sentence of a caption, or "" if there are none."""
     return f" DOUBTFUL: {'; '.join(doubts)}." if doubts else ""
 
 
 def stale_pictures() -> list[str]:
-    """Returns the pictures that would change if the newest history and the newest bench were drawn again."""
+    """Returns the pictures of the newest `history` and `bench` that would change if they were drawn again."""
     stale = pictures.stale(*newest("history")) + pictures.stale(*newest("bench"), pictures.write_capacity)
     return [str(file.relative_to(ROOT)) for file in stale]
 
 
 def draw_pictures() -> None:
-    """Draws the pictures of the newest history and the newest bench."""
+    """Draws the pictures of the newest `history` and the newest `bench`."""
     pictures.write(*newest("history"))
     pictures.write_capacity(*newest("bench"))

@@ -1,7 +1,7 @@
 """Draws requests.svg: every request of one attack, with its time of sending and its latency.
 
-Does not use Altair, because it is not installed with the load generator. A dot is a line of length 0 with round ends,
-because this takes only ten bytes.
+This module does not use Altair, because the load generator is installed without Altair. A dot is drawn as a line of
+length 0 with round ends, which takes only ten bytes of SVG.
 """
 
 import json
@@ -15,16 +15,19 @@ from typing import NamedTuple
 from loadtest.fire import vegeta
 from loadtest.record.shapes import Measurement
 
-_WIDTH, _HEIGHT = 640, 300  # of the axes, in pixels
+_WIDTH, _HEIGHT = 640, 300  # lengths of the axes in pixels
 _LEFT, _TOP, _RIGHT, _BOTTOM = 60, 70, 20, 70
 _TICKS = 6  # the maximum number of ticks of an axis
-# Colours that can be told apart with colour blindness (Okabe and Ito).
+# Colours that colour-blind readers can distinguish (Okabe and Ito).
 _SUCCESS, _FAILURE, _NO_ANSWER, _PROBE, _FAILED_PROBE = "#0072b2", "#e69f00", "#d55e00", "#009e73", "#cc79a7"
 _PROBED, _PROBE_FAILED = "probe", "failed probe"
 
 
 class _Axis(NamedTuple):
-    """An axis. `ticks`: their number without the tick at 0. `step`: seconds between ticks. `scale`: pixels a second."""
+    """An axis of seconds, with a tick every `step` seconds.
+
+    `ticks`: the number of ticks, without the tick at 0. `scale`: pixels per second.
+    """
 
     step: float
     ticks: int
@@ -68,7 +71,7 @@ def _title(measured: Measurement) -> str:
 
 
 def _axis(most: float, pixels: int) -> _Axis:
-    """Returns an axis that reaches `most` seconds with ticks at 1, 2, 2.5 or 5 times a power of ten."""
+    """Returns an axis up to at least `most` seconds. Its step is 1, 2, 2.5 or 5 times a power of ten."""
     steps = (base * 10.0**power for power in range(-4, 5) for base in (1, 2, 2.5, 5))
     step = next(step for step in steps if step * _TICKS >= most)
     ticks = max(1, math.ceil(most / step))
@@ -90,7 +93,7 @@ def _axes(x: _Axis, y: _Axis) -> Iterator[str]:
 
 
 def _mark(answer: str, x: float, y: float) -> str:
-    """Returns a mark as an SVG path: a dot for a request, a diamond for a probe, a cross for a failed probe."""
+    """Returns an SVG path: a dot for a request, a diamond for a health probe, a cross for a failed probe."""
     shape = {_PROBED: "m0-4l4 4l-4 4l-4-4z", _PROBE_FAILED: "m-3-3l6 6m0-6l-6 6"}.get(answer, "h0")
     return f"M{_LEFT + x:.1f} {_TOP + _HEIGHT - y:.1f}{shape}"
 

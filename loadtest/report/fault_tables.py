@@ -12,12 +12,12 @@ from loadtest.report.overload_report import per_second
 
 
 def answers(statuses: Mapping[str, int]) -> str:
-    """Returns the number of responses by status, as text. The status 0 means no response."""
+    """Returns a text with the number of responses of each status. Status 0 means that a request got no response."""
     return "; ".join(f"{'none' if code == '0' else code}: {number:,}" for code, number in sorted(statuses.items()))
 
 
 def outage() -> str:
-    """Returns the table of responses before, during and after an outage of SQS. Raises NotMeasured."""
+    """Returns the table of responses before, during and after an outage of SQS. Raises NotMeasured without results."""
     last = result("outage", Outage)
     rows = [
         [part.name, f"{part.webhooks:,}", answers(part.statuses), milliseconds(part.slowest_ms)] for part in last.parts
@@ -27,7 +27,7 @@ def outage() -> str:
 
 
 def overload() -> str:
-    """Returns the table of the attacks at and above the capacity. Raises NotMeasured."""
+    """Returns the table of the attacks at the service's capacity and above it. Raises NotMeasured without results."""
     last, _ = newest("overload")
     shown = [run.measurement for run in last.runs if "capacity" in run.kind]
     kinds = [run.kind for run in last.runs if "capacity" in run.kind]
@@ -54,7 +54,7 @@ def _where(comparison: Comparison) -> str:
 
 
 def soak() -> str:
-    """Returns the table of a soak test: the injected faults, and the result. Raises NotMeasured."""
+    """Returns the table of the soak test: the injected faults, and the figures. Raises NotMeasured without results."""
     last = result("soak", Soak)
     planted = "; ".join(f"{fault}: {number}" for fault, number in sorted(last.faults.items()))
     audit, times = last.audit, last.latencies

@@ -1,4 +1,4 @@
-"""The published figures, and access to the figures of a measurement by name."""
+"""The figures that a talk published about the original service, and access to a measurement's fields by name."""
 
 import json
 from pathlib import Path
@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 from loadtest.record.shapes import Measurement
 
-# The published figures by release: success (per cent), rps, fastest_ms, mean_ms, p50_ms, p99_ms.
+# The published figures by release: success (per cent), rps (requests per second), and latencies such as p50_ms.
 PUBLISHED: dict[str, dict[str, float]] = json.loads(
     Path(__file__).with_name("published.json").read_text(encoding="utf-8")
 )["releases"]
 
 Scale = Literal["linear", "log"]
-# By field in published.json: the title, the path of the field in a Measurement, and the scale of the axis.
+# For each field of published.json: the chart's title, the path of the same field in a Measurement, the axis's scale.
 METRICS: dict[str, tuple[str, str, Scale]] = {
     "rps": ("Throughput, webhooks a second", "rps", "linear"),
     "success": ("Webhooks with a 200, per cent", "success", "linear"),
@@ -24,7 +24,7 @@ CPU = "used.cpu_ms_per_accepted"
 
 
 def value_of(measurement: Measurement, path: str) -> float | None:
-    """Returns a field of a measurement, of its latencies (`latencies.p50`) or of its resources (`used.peak_mib`)."""
+    """Returns the field at `path`, such as `rps`, `latencies.p50` or `used.peak_mib`, or None if its value is None."""
     value: Any = measurement
     for name in path.split("."):
         value = getattr(value, name)

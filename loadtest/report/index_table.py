@@ -1,4 +1,4 @@
-"""The index of results as a table of RESULTS.md."""
+"""The table in RESULTS.md that lists all results: see `loadtest.record.index`."""
 
 from loadtest.record import index
 from loadtest.record.index import Entry, Index
@@ -9,9 +9,9 @@ HEAD = ["parts", "commit", "day", "machine", "Python, OpenSSL", "minutes"]
 
 
 def table() -> str:
-    """Returns the table, with one row for all parts that have the same commit, day, machine and Python.
+    """Returns the table. Parts (such as `bench`) with the same commit, day, machine and Python share a row.
 
-    Marks parts with doubts, and parts that another machine has measured.
+    The table marks doubtful parts, and parts that were measured on another machine than most parts.
     """
     found = index.read()
     rows: dict[tuple[str, ...], list[tuple[str, Entry]]] = {}

@@ -11,11 +11,15 @@ from loadtest.report.ratios import duets_of, gain
 
 UNKNOWN = "–"
 HEAD = ["", "CPU, a call each", "CPU, shared calls", "ratio", "memory", "ready after"]
-SOON = 0.1  # seconds: a start is only looked at every 20 ms
+SOON = 0.1  # seconds; shorter starts are not shown exactly, because readiness is only checked every 20 ms
 
 
 class Language(NamedTuple):
-    """A row. `single`: the subject that makes a call for each webhook, or "". `shared`: the one with group commit."""
+    """A row of the table: a language, and the programs that `bench` measures in this language.
+
+    `single`: the program that makes an SQS call for each webhook, or "" if there is none. `shared`: the program with
+    group commit, in which several webhooks share a call.
+    """
 
     name: str
     single: str
@@ -33,13 +37,13 @@ ROWS = (
 
 
 def languages() -> str:
-    """Returns the table: CPU of a webhook in ms, and memory and start with group commit. Raises NotMeasured."""
+    """Returns the table. Memory and start time are those with group commit. Raises NotMeasured without `bench`."""
     bench, _ = newest("bench")
     return f"{table(bench)}\n\n{conditions(bench)}; {repeats(bench)}."
 
 
 def table(bench: Comparison) -> str:
-    """Returns the table, without languages whose toolchain was not installed."""
+    """Returns the table. Leaves out languages whose toolchain was not installed when `bench` ran."""
     measured = {run.kind for run in bench.runs}
     return markdown(HEAD, [_row(bench, one) for one in ROWS if duets_of(bench, one.shared) in measured])
 

@@ -1,4 +1,4 @@
-"""Explains the figures of an attack on a service at --url, in one sentence with a link to a page."""
+"""Explains the figures of `attack.sh --url` in one sentence, which names a page of docs/questions."""
 
 import math
 
@@ -6,18 +6,18 @@ from loadtest.record.shapes import Measurement
 from loadtest.report.cells import milliseconds
 
 QUESTIONS = "docs/questions"
-# Slow probes take longer than this. A probe of a service that is not busy takes a few milliseconds.
+# Probes (requests to a health path) are slow above this. On a service that is not busy, they take a few milliseconds.
 SLOW_MS = 100.0
-# A process is full if it uses this share of a core. Python code of one process cannot use more than one core.
+# A process is full if it uses at least this many cores. The Python code of one process cannot use more than one core.
 FULL = 0.8
-# If a request takes this many times as long as another one, it has waited for something.
+# A request that takes more than this many times as long as another one has waited for something.
 WAITED = 3
 RARE = 10
 FEW = 0.01
 
 
 def meaning(measured: Measurement) -> str:
-    """Returns the sentence. `measured`: an attack on a service that the load test has not started."""
+    """Returns the sentence for an attack on a service that the load test has not started."""
     full = measured.busiest is not None and measured.busiest >= FULL
     slow_probes = _probe_ms(measured) > SLOW_MS
     if full:
@@ -71,7 +71,7 @@ def _when_probes_are_fast(measured: Measurement) -> str:
 
 
 def _probe_ms(measured: Measurement) -> float:
-    """Returns the median latency of the probes in ms: infinite if all probes failed, 0 without probes."""
+    """Returns the median latency of the probes in ms. It is infinite if all probes failed, and 0 without probes."""
     probes = measured.probes
     if probes is None:
         return 0.0
@@ -89,7 +89,7 @@ def _cpu(measured: Measurement) -> str:
 
 
 def _answered(measured: Measurement) -> str:
-    """Returns how many requests a second succeeded and, in an open loop, how many were sent."""
+    """Returns a text: how many requests a second succeeded and, in an open loop, how many were sent."""
     sent = f" of {measured.load.rate:,}" if measured.load.users is None else ""
     return f"{measured.rps:,.0f}{sent} requests a second succeed"
 
