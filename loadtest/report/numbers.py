@@ -1,6 +1,6 @@
-"""Functions that return figures for prose: see `.ci/figures.py`.
+"""Functions that return figures. `.ci/figures.py` calls them to write figures into the prose of documents.
 
-In their arguments, a subject's `name` is short: `v02`, `go`, or the last word of a longer name (`observed`).
+The functions take a short `name` of a release or program: `v02`, `go`, or the last word of a long name (`observed`).
 """
 
 from loadtest.record.comparison import Comparison
@@ -30,13 +30,13 @@ __all__ = [
     "worker_calls",
     "worker_ratio",
 ]
-SECOND = {"fastest": 1000, "p50": 1000}  # figures in ms, which are returned in seconds
-SPEED = "v02_blocking"  # the release whose throughput determines f
+SECOND = {"fastest": 1000, "p50": 1000}  # divisors of figures that are in ms and are returned in seconds
+SPEED = "v02_blocking"  # the release whose throughput determines f: see `loadtest.calibrated`
 COMPARED = ("v02", "v03", "v04", "v06", "v07")  # the releases with published throughput and latency
 
 
 def _find(name: str, names: list[str]) -> str | None:
-    """Returns the long name in `names` for which `name` is short, or None if there is not exactly one."""
+    """Returns the one of `names` that is `name`, or whose short form is `name`. Returns None for several or none."""
     short = {long: long.rpartition(" ")[2] if " " in long else long.partition("_")[0] for long in names}
     found = [long for long in names if long == name] or [long for long in names if short[long] == name]
     return found[0] if len(found) == 1 else None
@@ -49,7 +49,7 @@ def _named(name: str, names: list[str]) -> str:
 
 
 def published(name: str, value: str) -> float:
-    """Returns a published figure: `success` or `failed` in per cent, `rps`, `fastest` or `p50` in seconds."""
+    """Returns a published figure. `value`: `success` or `failed` (per cent), `rps`, `fastest` or `p50` (seconds)."""
     figures = PUBLISHED[_named(name, list(PUBLISHED))]
     if value == "failed":
         return 100 - figures["success"]
@@ -57,9 +57,9 @@ def published(name: str, value: str) -> float:
 
 
 def calibrated(name: str, value: str, kind: str = "calibrated") -> float:
-    """Returns a measured figure in the published machine's time: a value of `published`, or `cpu` in ms.
+    """Returns a measured figure of a release, converted to the published machine's speed.
 
-    `kind` may be `sustained`.
+    `value`: as in `published`, or `cpu` (ms per webhook). `kind`: the attack, which is `calibrated` or `sustained`.
     """
     comparison, _ = newest("calibrated")
     runs, factor = comparison.of(kind, _named(name, comparison.names(kind))), comparison.factor
@@ -77,33 +77,36 @@ def calibrated(name: str, value: str, kind: str = "calibrated") -> float:
 
 
 def fits() -> list[float]:
-    """Returns f from each of the attacks that measured f."""
+    """Returns f (published throughput ÷ measured throughput) from each attack that measured it."""
     comparison, _ = newest("calibrated")
     return [PUBLISHED[one.name]["rps"] / one.rps for one in comparison.of("speed-with-overhead", SPEED)]
 
 
 def overhead_ms() -> float:
-    """Returns the overhead of a request, in ms of the published machine's time."""
+    """Returns the CPU that `calibrated` adds to each request, in ms of the published machine's time."""
     comparison, _ = newest("calibrated")
     return comparison.overhead_ms / comparison.factor
 
 
 def attack(part: str, kind: str, name: str, value: str) -> float:
-    """Returns the median of a value over the repeats of an attack. `value`: `cpu`, or a field's path.
+    """Returns the median of a value over the repeats of an attack, in this machine's time.
 
-    Times are those of this machine.
+    `part`: the measurement, such as `history`. `kind`: the attack. `value`: `cpu`, or a path as in `figures.value_of`.
     """
     comparison, _ = newest(part)
     return of(comparison.of(kind, _named(name, comparison.names(kind))), CPU if value == "cpu" else value).median
 
 
 def reproduced(value: str) -> list[float]:
-    """Returns measured ÷ published for each release in COMPARED."""
+    """Returns the measured value ÷ the published value for each release in COMPARED."""
     return [calibrated(name, value) / published(name, value) for name in COMPARED]
 
 
 def bench(name: str, other: str = "again") -> float:
-    """Returns the CPU of a subject ÷ the CPU of another subject. Both were measured beside the newest release."""
+    """Returns the CPU per webhook of `name` ÷ that of `other`, which is by default the newest release.
+
+    Each of the two was measured at the same time as the newest release.
+    """
     comparison, _ = newest("bench")
     return _beside(comparison, name) / _beside(comparison, other) if other != "again" else _beside(comparison, name)
 
@@ -112,47 +115,47 @@ def _beside(comparison: Comparison, name: str) -> float:
     kinds = list(dict.fromkeys(run.kind for run in comparison.runs))
     kind = _find(name, kinds)
     if kind is None and comparison.runs[1].measurement.name.startswith(f"{name}_"):
-        return 1  # the newest release itself
+        return 1  # the newest release ÷ itself
     return ratios.beside_reference(comparison, kind or _named(name, kinds)).median
 
 
 def overload(kind: str) -> Measurement:
-    """Returns an attack of `overload`."""
+    """Returns the attack `kind` of the newest `overload`. Raises NotMeasured if there is none."""
     [one] = [run.measurement for run in newest("overload")[0].runs if run.kind == kind]
     return one
 
 
 def overload_share(kind: str) -> float:
-    """Returns the 200s a second in an attack of `overload` ÷ the capacity."""
+    """Returns the 200s a second in an attack of `overload`, divided by the 200s a second at capacity."""
     return per_second(overload(kind)) / per_second(overload("capacity"))
 
 
 def cpu_us(kind: str) -> float:
-    """Returns the µs of CPU for each response in an attack of `overload`."""
+    """Returns the CPU per request in an attack of `overload`, in µs."""
     one = overload(kind)
     assert one.used is not None
     return 1e6 * one.used.cpu_s / one.requests
 
 
 def old_python(name: str) -> float:
-    """Returns a release's CPU under Debian 12's Python ÷ its CPU under Debian 13's Python in the same duets."""
+    """Returns a release's CPU under Debian 12's Python ÷ its CPU under Debian 13's, measured at the same time."""
     comparison = python_bench()
     kind = _named(name, list(dict.fromkeys(run.kind for run in comparison.runs)))
     return ratios.beside(comparison, kind, comparison.names(kind)[1]).median
 
 
 def worker_ratio(full: bool = False) -> float:
-    """Returns the CPU of billing an event ÷ the CPU of a webhook, at a low rate or, if `full`, in full batches."""
+    """Returns the worker's CPU per event ÷ the web pod's per webhook, at a low rate or, if `full`, in full batches."""
     measured = capacity.measured()
     return measured.worker_ms / (capacity.full_ms() if full else measured.web_ms)
 
 
 def worker_calls() -> float:
-    """Returns the calls of Chargebee that a quarter of a core makes in a minute."""
+    """Returns how many calls to Chargebee a worker makes in a minute on a quarter of a core."""
     runs = newest_worker().runs
     return 60 * estimate(run.calls_per_event * run.events_per_s for run in runs).median
 
 
 def site_rate() -> float:
-    """Returns the events a second that the API limit of Chargebee's highest plan allows."""
+    """Returns how many events a second the API limit of Chargebee's highest plan allows a site to bill."""
     return capacity_figures.CHARGEBEE_CALLS["Enterprise"] / 60 / capacity.measured().chargebee_calls

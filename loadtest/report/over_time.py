@@ -1,4 +1,4 @@
-"""Draws every request of one attack or more as a picture: its time of sending, and its latency.
+"""Draws pictures of every request of one or more attacks: a dot at its time of sending and its latency.
 
 The picture is a PNG, because an SVG would take a hundred bytes for each of about ten thousand points.
 """
@@ -34,7 +34,7 @@ def of(hits: list[Hit]) -> Requests:
 def hits(comparison: Comparison, out: Path) -> dict[str, list[Hit]]:
     """Returns every request of the published attack, by release, from the repeat with the median throughput.
 
-    `out` is the folder of history.json, which also contains the raw results.
+    `out`: the folder that contains history.json and the raw results.
     """
     found = {}
     for name in comparison.names("published"):
@@ -45,7 +45,7 @@ def hits(comparison: Comparison, out: Path) -> dict[str, list[Hit]]:
 
 
 def history(hits: dict[str, list[Hit]]) -> Spec:
-    """Returns the chart of a history."""
+    """Returns the chart of every webhook of the published attack, with a panel for each release."""
     title = alt.Title(
         "Latency over time: 500 webhooks a second for 5 s (v01: for 2 s)",
         subtitle=[

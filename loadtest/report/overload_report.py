@@ -15,12 +15,15 @@ def table(rows: list[list[str]]) -> str:
 
 
 def per_second(measured: Measurement) -> float:
-    """Returns the number of 200s for each second of sending. (vegeta divides by the time until the last response.)"""
+    """Returns the number of 200s ÷ the seconds of sending. (vegeta divides by the seconds until the last response.)"""
     return measured.accepted / measured.load.duration_s
 
 
 def row(name: str, measured: Measurement, hits: list[Hit]) -> list[str]:
-    """Returns a row. `hits`: in the order of sending. The first wave of a closed loop is one request of each user."""
+    """Returns a row of the table. `hits`: the requests in the order of sending.
+
+    In a closed loop, the first wave consists of the first request of each user.
+    """
     wave = measured.load.users or 0
     return [
         name,

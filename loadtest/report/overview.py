@@ -1,4 +1,4 @@
-"""The first table of RESULTS.md: a row for each release, and then a row for each other subject of the duets."""
+"""The first table of RESULTS.md: a row for each release, then a row for each other program that `bench` measures."""
 
 from app.settings import Release
 from loadtest.duet import AGAIN
@@ -12,7 +12,7 @@ _UNKNOWN = "–"
 
 
 def overview(history: Comparison, bench: Comparison) -> str:
-    """Returns the table. Figures of duets are from `bench`, all others from `history`. `–` means not measured."""
+    """Returns the table. CPU and throughput are from `bench`, all other figures from `history`. `–`: not measured."""
     reference = bench.runs[1].measurement.name
     kinds = {kind.removesuffix(f" {AGAIN}"): kind for kind in dict.fromkeys(run.kind for run in bench.runs)}
     head = ["", "CPU a webhook", f"÷ {reference}", "webhooks a second", "attack: success, p50, p99", "memory"]

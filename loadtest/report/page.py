@@ -17,7 +17,7 @@ from loadtest.report.charts import Spec
 
 
 def write(comparison: Comparison, hits: dict[str, list[Hit]], out: Path) -> None:
-    """Writes `report.html` to `out`. `hits`: see `over_time.hits`."""
+    """Writes `report.html` to the folder `out`. `hits`: every request, by release: see `over_time.hits`."""
     bars = {f"published_{metric}": bar_charts.against_published(comparison, metric) for metric in figures.METRICS}
     details = {
         "over_time": request_charts.over_time(hits),
@@ -41,9 +41,9 @@ def _page(comparison: Comparison, specs: dict[str, Spec]) -> str:
 
 
 def render(template: str, specs: dict[str, Spec], package: str = __package__, **values: object) -> str:
-    """Renders a template of `package`. `specs`: each chart, by the id of the element in which the browser draws it.
+    """Renders a template of `package`. The browser draws the charts in the light or dark colours of the system.
 
-    The charts have the colours of the reader's system, light or dark.
+    `specs`: the chart for each element, by the element's id. `values`: further variables of the template.
     """
     loader = ChoiceLoader([PackageLoader(package, "."), PackageLoader(__package__, ".")])
     pages = Environment(loader=loader, autoescape=select_autoescape(default=True))
@@ -73,9 +73,9 @@ def _html(table: str) -> Markup:
 
 
 def _errors(comparison: Comparison) -> list[str]:
-    """Returns vegeta's errors: the status lines of refusals, and the reasons why requests got no response.
+    """Returns vegeta's errors without duplicates: status lines of error responses, and reasons for missing responses.
 
-    Removes the address from an error, because the address differs between attacks.
+    Removes the address from each error, because the address differs between attacks.
     """
     errors = [error for run in comparison.runs for error in run.measurement.errors]
     return sorted({re.sub(r'^\w+ "[^"]*": ', "", error) for error in errors})

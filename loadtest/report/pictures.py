@@ -11,11 +11,11 @@ from loadtest.record.comparison import Comparison
 from loadtest.report import bar_charts, capacity_chart, charts, theme
 
 SVG_SIZE = (640, 280)
-_ROOM = {"left": 30, "right": 20, "top": 5, "bottom": 5}  # a reader's font may be wider than the font here
+_ROOM = {"left": 30, "right": 20, "top": 5, "bottom": 5}  # margins in pixels, because the reader's font may be wider
 
 
 def write(comparison: Comparison, out: Path) -> None:
-    """Writes the pictures of a `history` to `out` as `<chart>-<theme>.svg`. Does not need raw results."""
+    """Writes the pictures of a `history` to `out` as `<chart>-<theme>.svg`. Does not read the raw results."""
     shown = {
         "throughput": bar_charts.against_published(comparison, "rps"),
         "latencies": charts.latencies(comparison),
