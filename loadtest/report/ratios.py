@@ -1,4 +1,4 @@
-"""Markdown tables of ratios within one run: a subject's CPU per accepted webhook, divided by another subject's."""
+"""Markdown tables of ratios: a program's CPU per accepted webhook, divided by another program's CPU in the same run."""
 
 from loadtest.duet import AGAIN
 from loadtest.record.comparison import Comparison, Run
@@ -7,12 +7,16 @@ from loadtest.record.shapes import Measurement
 from loadtest.report.cells import label, markdown, of
 from loadtest.report.figures import CPU, value_of
 
-# An interval of 93 % needs five repeats. It is narrow if its width is at most a tenth of the ratio.
+# FEWEST: the repeats that an interval with 93 % confidence needs. NARROW: an interval is narrow if its width is at most
+# this share of the ratio.
 FEWEST, NARROW = 5, 0.1
 
 
 def bench(comparison: Comparison) -> str:
-    """Returns a table with a row for each duet of a subject and the newest release. The first is the newest twice."""
+    """Returns a table with a row for each program, which ran at the same time as the newest release (a duet).
+
+    In the first row, the newest release ran beside itself.
+    """
     reference = comparison.runs[1].measurement.name
     rows = []
     for kind in dict.fromkeys(run.kind for run in comparison.runs):
@@ -25,17 +29,17 @@ def bench(comparison: Comparison) -> str:
 
 
 def beside_reference(comparison: Comparison, kind: str) -> MedianEstimate:
-    """Returns a subject's CPU divided by the newest release's CPU in the same duets."""
+    """Returns a program's CPU divided by the newest release's CPU in the same duets. `kind`: the program's duets."""
     return beside(comparison, kind, comparison.runs[1].measurement.name)
 
 
 def beside(comparison: Comparison, kind: str, other: str) -> MedianEstimate:
-    """Returns a subject's CPU divided by the CPU of the other subject in the same duets."""
+    """Returns a program's CPU divided by the CPU of `other` in the same duets. `kind`: the name of the duets."""
     return ratio(_cpu(comparison, kind, kind), _cpu(comparison, kind, other))
 
 
 def gain(comparison: Comparison, before: str, after: str) -> MedianEstimate:
-    """Returns the CPU of the subject `before` divided by the CPU of `after`. Each was measured in its own duets.
+    """Returns the CPU of `before` divided by the CPU of `after`. Each ran in its own duets with the newest release.
 
     Each CPU is first divided by the newest release's CPU of the same duet, because the machine's speed varies.
     """
@@ -43,27 +47,27 @@ def gain(comparison: Comparison, before: str, after: str) -> MedianEstimate:
 
 
 def duets_of(comparison: Comparison, name: str) -> str:
-    """Returns the kind of a subject's duets. The newest release runs beside itself."""
+    """Returns the kind of a program's duets. The kind of the newest release, which runs beside itself, has a suffix."""
     again = f"{name} {AGAIN}"
     return again if any(run.kind == again for run in comparison.runs) else name
 
 
 def _relative(comparison: Comparison, name: str) -> list[float | None]:
-    """Returns the subject's CPU divided by the newest release's CPU of the same duet, for each repeat."""
+    """Returns, for each repeat, the program's CPU divided by the newest release's CPU in the same duet."""
     kind, reference = duets_of(comparison, name), comparison.runs[1].measurement.name
     cpus = zip(_cpu(comparison, kind, kind), _cpu(comparison, kind, reference), strict=True)
     return [ours / theirs if ours is not None and theirs is not None else None for ours, theirs in cpus]
 
 
 def narrow(runs: list[Run]) -> bool:
-    """Returns True if the interval of a pair's ratio is narrow after at least FEWEST repeats."""
+    """Returns True if a pair of programs has at least FEWEST repeats, and the interval of their ratio is narrow."""
     cpus = [value_of(run.measurement, CPU) for run in runs]
     found = ratio(cpus[::2], cpus[1::2])
     return len(runs) >= 2 * FEWEST and found.high - found.low <= NARROW * found.median
 
 
 def of_itself(comparison: Comparison) -> str:
-    """Returns a sentence: how much the newest release differs from itself. This does not bound other rows' errors."""
+    """Returns a sentence: how much two copies of the newest release differ. Other rows may have larger errors."""
     reference = comparison.runs[1].measurement.name
     return (
         f"{reference} beside itself differs by up to {100 * resolution(comparison):.0f} %; for others, see intervals."
@@ -71,9 +75,9 @@ def of_itself(comparison: Comparison) -> str:
 
 
 def against(comparison: Comparison) -> str:
-    """Returns a table of duets: each release with itself, and with the same release of another commit or Python."""
+    """Returns a table of duets: each release beside itself, and beside the same release of another commit or Python."""
     ours, theirs = comparison.environment.commit, comparison.against
-    rows, told = [], 0.0  # `told`: the largest difference between a release and itself, which is noise
+    rows, told = [], 0.0  # `told`: the largest difference between two copies of a release, which is noise
     for kind in dict.fromkeys(run.kind for run in comparison.runs):
         beside = comparison.names(kind)[1]
         cpu, other = _cpu(comparison, kind, kind), _cpu(comparison, kind, beside)
@@ -94,19 +98,19 @@ def against(comparison: Comparison) -> str:
 
 
 def resolution(comparison: Comparison) -> float:
-    """Returns the largest distance from 1 in the interval of the ratio of the reference and itself."""
+    """Returns how far the ratio of two copies of the newest release may be from 1, according to its interval."""
     again, reference = (run.measurement.name for run in comparison.runs[:2])
     found = ratio(_cpu(comparison, again, again), _cpu(comparison, again, reference))
     return _distance(found)
 
 
 def _distance(found: MedianEstimate) -> float:
-    """Returns the largest distance from 1 in the interval."""
+    """Returns the distance between 1 and the end of the interval that is farther from 1."""
     return max(found.high - 1, 1 - found.low)
 
 
 def _both(comparison: Comparison, kind: str) -> list[Measurement]:
-    """Returns the measurements of both subjects of a duet, because a doubt about one makes the ratio doubtful."""
+    """Returns the measurements of both programs of a duet, because a doubt about one makes the ratio doubtful."""
     return [run.measurement for run in comparison.runs if run.kind == kind]
 
 

@@ -1,4 +1,4 @@
-"""The generated parts of README: what was wrong before each release, and the chart of throughputs."""
+"""The generated parts of README: the problem that each release solves, and the chart of throughputs."""
 
 from itertools import pairwise
 
@@ -19,13 +19,13 @@ ENOUGH = Release.V09_GROUP_COMMIT
 
 
 def steps() -> str:
-    """Returns README's answer: a row for each step of the history, and the CPU that it saved (as in the chart)."""
+    """Returns README's first table: for each release, the problem, the change, and the factor by which CPU fell."""
     bench, _ = newest("bench")
     measured = capacity_chart.rates(bench)
     rows = ["| chapter | problem | change | gain |", "|---|---|---|---|"]
     for before, release in pairwise(Release):
         wrong, change, page = lessons.STEPS[release]
-        # v01 answers after the billing work, and all others before it, so their CPU is of different tasks.
+        # v01 bills before it answers, and all other releases only enqueue the webhook, so their CPU cannot be compared.
         found = gain(bench, before, release) if before.enqueues and release in measured else None
         shown = "–" if not before.enqueues else "not measured yet" if found is None else found.text(".2f")
         shown = f"**{shown}**" if found is not None and found.low > CLEARLY_MORE else shown
@@ -36,7 +36,7 @@ def steps() -> str:
 
 
 def capacity() -> str:
-    """Returns README's picture, and throughputs of one run, all of the same task: to enqueue a webhook."""
+    """Returns README's picture of throughputs, and a text about them that leaves out v01, which does other work."""
     bench, folder = newest("bench")
     shown = picture(folder, "capacity", "Webhooks a second: releases, Go, Rust, Node, uvicorn alone", ROOT)
     rates = {name: f"{estimate(values).median:,.0f}" for name, values in capacity_chart.rates(bench).items()}
@@ -52,5 +52,5 @@ def capacity() -> str:
 
 
 def _share(bench: Comparison, peer: str) -> str:
-    """Returns the peer's CPU for a webhook, in percent of the release's. Both were measured beside one reference."""
+    """Returns the peer's CPU per webhook, in per cent of ENOUGH's. Each ran at the same time as the newest release."""
     return f"{100 * beside_reference(bench, peer).median / beside_reference(bench, ENOUGH).median:.0f} %"

@@ -13,22 +13,22 @@ PROBED, PROBE_FAILED = "/healthz", "/healthz without a 200"
 
 
 class Deadline(NamedTuple):
-    """A horizontal line in a chart, with a name."""
+    """A deadline that a chart shows as a horizontal line with a name."""
 
     seconds: float
     name: str
 
 
-# (time of sending, latency, answer) of each request. The answer is a status, `none`, PROBED or PROBE_FAILED.
+# (time of sending in s, latency in s, answer) of each request. The answer: a status, `none`, PROBED or PROBE_FAILED.
 Requests = list[tuple[float, float, str]]
-# The same colours on light and dark backgrounds.
+# These colours are legible on light and dark backgrounds.
 COLOURS = {"503": "#8c8c8c", "200": MEASURED, "none": "#d55e00"}
 # A failed probe has its own mark, because its latency is not a response time: a probe of a dead process fails at once.
 _PROBE_MARKS = {PROBED: ("diamond", "#009e73"), PROBE_FAILED: ("cross", "#cc79a7")}
 
 
 def over_time(hits: dict[str, list[Hit]]) -> Spec:
-    """Returns a chart of every request of one repeat: time of sending and latency.
+    """Returns a chart of every request in one repeat of each release: time of sending and latency.
 
     The reader can select a release, zoom and pan.
     """
@@ -92,7 +92,7 @@ def side_by_side(
 
 
 def _probes(base: alt.Chart, answer: str) -> alt.Chart:
-    """Returns the marks of the probes with this answer, PROBED or PROBE_FAILED."""
+    """Returns the marks of the probes whose answer is `answer`, which is PROBED or PROBE_FAILED."""
     shape, colour = _PROBE_MARKS[answer]
     marks = base.mark_point(shape=shape, size=45, strokeWidth=1.5, opacity=1, color=colour)
     drawn: alt.Chart = marks.encode(x="at:Q", y="latency:Q").transform_filter(f"datum.answer === '{answer}'")

@@ -1,4 +1,4 @@
-"""The score tables of CHANGELOG.md: the same measurement for the release of each chapter."""
+"""The table in each chapter of CHANGELOG.md: CPU and throughput of the chapter's release and of the one before."""
 
 from app.settings import Release
 from loadtest.duet import AGAIN
@@ -9,14 +9,14 @@ from loadtest.report.documents import newest
 from loadtest.report.figures import CPU
 
 FLOOR = "asgi_noop"
-WHOLE = 10  # a multiple of the floor that is larger than this is shown without decimals
+WHOLE = 10  # ratios of at least this are shown without decimals
 HEAD = ("|after|CPU in ms|÷ uvicorn alone|webhooks/s|", "|---|---:|---:|---:|")
 
 
 def score(name: str) -> str:
     """Returns a table from the newest bench: a row for the previous release, and a row for the release `name`.
 
-    v01 has no row, because it does other work before it answers.
+    v01 has no row, because it bills the webhook before it answers, and all other releases only enqueue it.
     """
     bench, _ = newest("bench")
     releases = [release.value for release in Release if release.enqueues]
@@ -25,7 +25,7 @@ def score(name: str) -> str:
 
 
 def _row(bench: Comparison, release: str) -> str:
-    """Returns the release's CPU time, this time divided by the floor's, and its throughput; `–` without a duet."""
+    """Returns a row: the release's CPU, its ratio to the CPU of uvicorn alone, its throughput; `–` if not measured."""
     short = release.partition("_")[0]
     kinds = {run.kind for run in bench.runs} & {release, f"{release} {AGAIN}"}
     if not kinds:

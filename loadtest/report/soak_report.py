@@ -1,4 +1,4 @@
-"""Makes the record of a soak test, and formats it as text."""
+"""Makes the record of a soak test, which is a long attack with injected faults, and formats the record as text."""
 
 from collections import Counter
 
@@ -20,7 +20,7 @@ def of(
     faults: Counter[str],
     service: Supervised,
 ) -> Soak:
-    """Returns the record. Its latencies are those of all requests, including failed requests."""
+    """Returns the record. It has the latencies of all requests, including failed requests."""
     assert fired.audit is not None
     return Soak(
         environment=where,
@@ -38,7 +38,7 @@ def of(
 
 
 def text(soak: Soak) -> str:
-    """Returns a line for each figure."""
+    """Returns the record as text, with a line for each group of figures."""
     answers = ", ".join(
         f"{'no answer' if status == '0' else status}: {number:,}" for status, number in soak.statuses.items()
     )

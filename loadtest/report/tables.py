@@ -1,4 +1,4 @@
-"""Markdown tables of a comparison, for a terminal, README and CHANGELOG."""
+"""Markdown tables of `history` and `calibrated`, for a terminal and documents."""
 
 from loadtest.record.comparison import Comparison
 from loadtest.record.price_estimate import MedianEstimate, estimate
@@ -11,14 +11,14 @@ _CALIBRATED = {"calibrated": "", "sustained": ", sustained"}  # suffix of the re
 
 
 def _pair(release: str, key: str, measured: str, unit: str = "") -> tuple[str, str]:
-    """Returns two cells: the published figure, or `–`, and the measured figure."""
+    """Returns two cells: the published figure (`–` if it was not published) and the measured figure."""
     published = PUBLISHED.get(release, {}).get(key)
     shown = "–" if published is None else milliseconds(published) if key.endswith("_ms") else f"{published:g}{unit}"
     return shown, measured
 
 
 def _pairs(*names: str) -> list[str]:
-    """Returns the heads of the two columns of each figure."""
+    """Returns two column heads for each figure: published and measured."""
     return [head for name in names for head in (f"{name}: published", "measured")]
 
 
@@ -44,7 +44,10 @@ def published(comparison: Comparison) -> str:
 
 
 def calibrated(comparison: Comparison) -> str:
-    """Returns the table of the attacks in dilated time, converted back: published, measured, and throughput ratio."""
+    """Returns the table of the attacks in dilated time: published and measured figures, and the ratio of throughputs.
+
+    Measured figures are converted back from dilated time.
+    """
     head = ["release", *_pairs("throughput"), "ratio", *_pairs("success", "p50"), "CPU a webhook"]
     rows = [_calibrated(comparison, kind, name) for kind in _CALIBRATED for name in comparison.names(kind)]
     overhead = comparison.overhead_ms
@@ -70,9 +73,9 @@ def _calibrated(comparison: Comparison, kind: str, release: str) -> list[str]:
 
 
 def calibrated_short(comparison: Comparison, name: str) -> str:
-    """Returns one cell: success, throughput with its ratio to the published throughput, median and 99th percentile.
+    """Returns one cell: success, throughput, median, 99th percentile, and the throughput ÷ the published throughput.
 
-    A release that the run does not have gets NOT_IN_THIS_RUN, because other measurements may have it.
+    Returns NOT_IN_THIS_RUN if the run does not include the release, because another measurement may include it.
     """
     runs, factor = comparison.of("calibrated", name), comparison.factor
     if not runs:
@@ -84,7 +87,7 @@ def calibrated_short(comparison: Comparison, name: str) -> str:
 
 
 def inline_short(history: Comparison, name: str) -> str:
-    """Returns the same cell for v01, in real time, because Chargebee limits v01, and its latency is not dilated."""
+    """Returns a cell for v01 in this machine's time, because Chargebee's latency, which limits v01, is not dilated."""
     runs = history.of("published", name)
     if not runs:
         return NOT_YET
@@ -93,7 +96,7 @@ def inline_short(history: Comparison, name: str) -> str:
 
 
 def sustained(comparison: Comparison) -> str:
-    """Returns the table of the attack with 200/s for four minutes."""
+    """Returns the table of the attack with 200 webhooks a second for four minutes."""
     rows = []
     for name in comparison.names("sustained"):
         (run,) = comparison.of("sustained", name)

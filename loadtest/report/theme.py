@@ -1,4 +1,4 @@
-"""Colours for light and dark that colour-blind readers can distinguish (Okabe and Ito; viridis for ordered values)."""
+"""Light and dark themes with colours for colour-blind readers (Okabe and Ito; viridis for ordered values)."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ THEMES = tuple(_INK)
 
 
 def config(theme: str) -> dict[str, Any]:
-    """Vega-Lite's `config` for `light` or `dark`. Category colours: published, measured, failed."""
+    """Returns Vega-Lite's `config` for `light` or `dark`. Its category colours: published, measured, failed."""
     ink, grid = _INK[theme]
     words = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12}
     return {
         "background": "transparent",
-        # vl-convert contains Liberation Sans. With another font, text widths would depend on the machine.
+        # vl-convert, which draws pictures, contains Liberation Sans. The widths of other fonts depend on the machine.
         "font": "system-ui, Liberation Sans, sans-serif",
         "view": {"stroke": None},
         "axis": {**words, "gridColor": grid, "domainColor": grid, "tickColor": grid, "titleFontWeight": "normal"},
