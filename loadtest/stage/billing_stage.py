@@ -1,7 +1,7 @@
 """Runs the services that v01 uses instead of a queue: DynamoDB behind toxiproxy, and the stand-in for Chargebee's API.
 
-The latencies and limits were chosen in advance. They were not fitted to the published figure, because the latencies of
-the original's table and site are not published.
+The latencies and limits were chosen in advance, and not fitted to the published figure of v01. The latencies of the
+original service's table and Chargebee site are not published.
 """
 
 from collections.abc import Iterator
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 # The same latency as that of SQS in the attacks on the other releases.
 TABLE_LATENCY_S = 0.008
-# An assumption, because we found no source for the time of a call. It includes the distance and the work of the API.
+# Seconds that a call to Chargebee takes, including the network. This is an assumption, because we found no source.
 CALL_LATENCY_S = 0.15
-# The default limit of the highest plan:
+# Chargebee's default limit for its highest plan:
 # https://www.chargebee.com/docs/billing/2.0/kb/platform/what-are-the-chargebee-api-limits
 CALLS_A_MINUTE = 3500
 
 
 @dataclass(frozen=True)
 class BillingStack:
-    """The running table and Chargebee's stand-in. `proxy` adds the table's latency.
+    """The running DynamoDB table and stand-in for Chargebee. `proxy` adds latency to the table.
 
     All attacks can use the same table, because no two attacks have a customer in common.
     """
@@ -51,7 +51,7 @@ class BillingStack:
 
     @property
     def far(self) -> str:
-        """Returns the table's endpoint with the added latency."""
+        """Returns the table's URL through the proxy, which adds latency."""
         return self.proxy.url
 
     @property
@@ -62,12 +62,12 @@ class BillingStack:
 
     @property
     def described(self) -> dict[str, Any]:
-        """Returns the description of this stack that results contain."""
+        """Returns a description of this stack, for the JSON file with the results."""
         chargebee = {"latency_s": CALL_LATENCY_S, "rate": CALLS_A_MINUTE, "errors": 0}
         return {"table": f"{self.process.name}, TLS", "toxics": self.toxics, "chargebee": chargebee}
 
     def environment(self) -> dict[str, str]:
-        """Returns the variables for a service that uses the stand-in, and the table with the added latency."""
+        """Returns the environment variables of a service that uses the stand-in, and the table through the proxy."""
         aws = EmbeddedAws(0, self.far, self.tls.bundle).environment()
         chargebee = {"APP_CHARGEBEE_URL": self.chargebee.url, "APP_CHARGEBEE_API_KEY": self.chargebee.api_key}
         return settled(aws) | chargebee | {"APP_BILLING_TABLE": TABLE}

@@ -1,6 +1,6 @@
 """Limits the CPU and memory of the process under attack, by a mechanism that the machine has.
 
-Without such a mechanism, nothing is limited, `limited` is False, and only the use is measured.
+On a machine without such a mechanism, nothing is limited: `Budget.limited` is False, and only the use is measured.
 """
 
 import os
@@ -23,9 +23,11 @@ MECHANISMS: dict[str, Callable[[Limits], Budget]] = {
 def open_budget(name: str) -> Iterator[Budget]:
     """Opens the budget `name` (`burst`, `capped` or `none`), and removes it at the end of the context.
 
-    At the end, cgroups and Docker kill the processes that still run in the budget. LOADTEST_BUDGET names one of
-    MECHANISMS, or `process tree`, which limits nothing. Raises Unavailable if the machine lacks this mechanism. Without
-    LOADTEST_BUDGET, uses the first mechanism that the machine has or, if it has none, the process tree.
+    At the end, cgroups and Docker kill the processes that still run in the budget. The environment variable
+    LOADTEST_BUDGET names one of MECHANISMS, or `process tree`, which limits nothing. Without it, this function uses the
+    first of MECHANISMS that the machine has or, if there is none, the process tree.
+
+    Raises Unavailable if LOADTEST_BUDGET names an unknown mechanism, or one that the machine does not have.
     """
     budget = _choose(LIMITS[name], os.environ.get("LOADTEST_BUDGET"))
     try:
@@ -35,7 +37,7 @@ def open_budget(name: str) -> Iterator[Budget]:
 
 
 def doubts(name: str, budget: Budget) -> list[str]:
-    """Returns why figures under `budget`, opened by `open_budget(name)`, are not figures under the limits, or []."""
+    """Returns a reason to doubt figures if `budget` does not enforce the CPU limit of the budget `name`, or []."""
     cpus = LIMITS[name].cpus
     if cpus is None or budget.limited:
         return []

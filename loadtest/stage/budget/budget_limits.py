@@ -6,7 +6,7 @@ MIB = 1024 * 1024
 
 
 class Unavailable(Exception):
-    """The machine does not have this mechanism. `str()` names the missing part."""
+    """The machine does not have a mechanism that limits CPU and memory. `str()` names the missing part."""
 
 
 class Limits(NamedTuple):
@@ -16,7 +16,8 @@ class Limits(NamedTuple):
     memory: int | None
 
 
-# The published pod had 512 MiB at most. It requested a quarter of a core without a limit; here, one core is the limit.
+# The original service's pod had at most 512 MiB. It requested a quarter of a core, without a limit. The budget `burst`
+# has a limit of one core.
 LIMITS = {"burst": Limits(1.0, 512 * MIB), "capped": Limits(0.25, 512 * MIB), "none": Limits(None, None)}
 
 
@@ -31,7 +32,7 @@ class Budget(Protocol):
         ...
 
     def attach(self, pid: int) -> None:
-        """Prepares to measure the process `pid`, which `command` has started."""
+        """Prepares to measure the process `pid`, which was started with the result of `command`."""
         ...
 
     def cpu_seconds(self) -> float:
@@ -39,9 +40,9 @@ class Budget(Protocol):
         ...
 
     def peak_bytes(self) -> int | None:
-        """Returns the peak of memory within the budget so far, or None if the mechanism does not count it."""
+        """Returns the highest memory use so far in bytes, or None if the mechanism does not measure it."""
         ...
 
     def close(self) -> None:
-        """Removes the budget. Cgroups and Docker kill the processes that still run in it."""
+        """Removes the budget. Cgroups and Docker also kill the processes that still run in it."""
         ...

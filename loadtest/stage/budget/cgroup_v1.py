@@ -1,4 +1,4 @@
-"""A budget by cgroup v1: one folder for each controller, writable by root."""
+"""A budget by cgroup v1, with one folder for each controller. Usually, only root can make these folders."""
 
 import itertools
 import os
@@ -8,7 +8,7 @@ from loadtest.stage.budget.budget_limits import Limits, Unavailable
 from loadtest.stage.budget.join import joining, remove
 
 ROOT = Path("/sys/fs/cgroup")
-PERIOD_US = 100_000  # as in Kubernetes
+PERIOD_US = 100_000  # the period of the CPU quota, as in Kubernetes
 _number = itertools.count()
 
 
@@ -22,14 +22,14 @@ class CgroupV1:
             raise Unavailable(f"{root}: no cpu, cpuacct and memory")
         try:
             for group in self._groups:
-                group.mkdir(exist_ok=True)  # cpu and cpuacct may be one folder
+                group.mkdir(exist_ok=True)  # cpu and cpuacct may be the same folder
             if limits.cpus is not None:
                 (self._cpu / "cpu.cfs_period_us").write_text(str(PERIOD_US), encoding="utf-8")
                 (self._cpu / "cpu.cfs_quota_us").write_text(str(int(limits.cpus * PERIOD_US)), encoding="utf-8")
             if limits.memory is not None:
                 (self._memory / "memory.limit_in_bytes").write_text(str(limits.memory), encoding="utf-8")
                 with_swap = self._memory / "memory.memsw.limit_in_bytes"
-                if with_swap.exists():  # the kernel also limits swap, which a pod does not have
+                if with_swap.exists():  # the kernel can limit swap, which a pod does not have
                     with_swap.write_text(str(limits.memory), encoding="utf-8")
         except OSError as error:
             self.close()
@@ -44,7 +44,7 @@ class CgroupV1:
         return joining(self._groups, command)
 
     def attach(self, pid: int) -> None:
-        """Does nothing, because the shell of `command` has joined the groups."""
+        """Does nothing, because the shell that `command` starts has already joined the groups."""
 
     def cpu_seconds(self) -> float:
         return int((self._cpuacct / "cpuacct.usage").read_text(encoding="utf-8")) / 1e9

@@ -1,6 +1,6 @@
-"""A budget by cgroup v2, at the top of the hierarchy. It needs root, and the controllers at the top.
+"""A budget by cgroup v2, as a group at the top of the hierarchy. It needs root, and the controllers cpu and memory.
 
-The files: https://docs.kernel.org/admin-guide/cgroup-v2.html
+Linux documents the files: https://docs.kernel.org/admin-guide/cgroup-v2.html
 """
 
 import itertools
@@ -12,7 +12,7 @@ from loadtest.stage.budget.budget_limits import Limits, Unavailable
 from loadtest.stage.budget.join import joining, remove
 
 ROOT = Path("/sys/fs/cgroup")
-PERIOD_US = 100_000  # as in Kubernetes
+PERIOD_US = 100_000  # the period of the CPU quota, as in Kubernetes
 _number = itertools.count()
 
 
@@ -31,8 +31,8 @@ class CgroupV2:
                 (self._group / "cpu.max").write_text(f"{int(limits.cpus * PERIOD_US)} {PERIOD_US}", encoding="utf-8")
             if limits.memory is not None:
                 (self._group / "memory.max").write_text(str(limits.memory), encoding="utf-8")
-                with suppress(PermissionError):  # the file does not exist on a kernel without swap
-                    (self._group / "memory.swap.max").write_text("0", encoding="utf-8")  # a pod has no swap either
+                with suppress(PermissionError):  # a kernel without swap does not have the file
+                    (self._group / "memory.swap.max").write_text("0", encoding="utf-8")  # a pod has no swap
         except OSError as error:
             self.close()
             raise Unavailable(str(error)) from None
@@ -42,7 +42,7 @@ class CgroupV2:
         return joining((self._group,), command)
 
     def attach(self, pid: int) -> None:
-        """Does nothing, because the shell of `command` has joined the group."""
+        """Does nothing, because the shell that `command` starts has already joined the group."""
 
     def cpu_seconds(self) -> float:
         return cpu_seconds(self._group)
@@ -55,12 +55,12 @@ class CgroupV2:
 
 
 def cpu_seconds(group: Path) -> float:
-    """Returns the CPU seconds in cpu.stat of `group`."""
+    """Returns the CPU seconds that the processes of `group` have used, from cpu.stat."""
     fields = dict(line.split() for line in (group / "cpu.stat").read_text(encoding="utf-8").splitlines())
     return int(fields["usage_usec"]) / 1e6
 
 
 def peak_bytes(group: Path) -> int | None:
-    """Returns memory.peak of `group` in bytes, or None before Linux 5.19."""
+    """Returns the highest memory use of `group` in bytes, or None before Linux 5.19, which has no memory.peak."""
     file = group / "memory.peak"
     return int(file.read_text(encoding="utf-8")) if file.exists() else None

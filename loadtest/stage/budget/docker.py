@@ -1,5 +1,6 @@
-"""A budget by a container of the project's image, on the host's network (macOS, Windows: a setting of Docker Desktop).
+"""A budget by a container of the project's image, on the host's network.
 
+On macOS and Windows, a setting of Docker Desktop enables the host's network:
 https://docs.docker.com/engine/network/drivers/host/#docker-desktop
 """
 
@@ -15,7 +16,7 @@ from loadtest.stage.budget.budget_limits import Limits, Unavailable
 
 IMAGE = "invoice-webhook:dev"
 ANSWER_SECONDS, BUILD_SECONDS = 30, 900
-# Files below /sys/fs/cgroup in a container, by the engine's cgroup version: used CPU, and peak of memory.
+# By Docker's cgroup version: the files with used CPU and peak memory, below /sys/fs/cgroup in a container.
 FILES = {"1": ("cpuacct/cpuacct.usage", "memory/memory.max_usage_in_bytes"), "2": ("cpu.stat", "memory.peak")}
 _number = itertools.count()
 
@@ -29,13 +30,13 @@ class Docker:
         if limits.cpus is not None:
             self._limits.append(f"--cpus={limits.cpus}")
         if limits.memory is not None:
-            self._limits += [f"--memory={limits.memory}", f"--memory-swap={limits.memory}"]  # equal: no swap
+            self._limits += [f"--memory={limits.memory}", f"--memory-swap={limits.memory}"]  # equal means no swap
         if shutil.which("docker") is None or not (ROOT / "Dockerfile").is_file():
             raise Unavailable("no docker, or no Dockerfile")
         self._version = _docker("info", "--format", "{{.CgroupVersion}}")
         if self._version not in FILES:
             raise Unavailable("docker info: no engine, or one without cgroups")
-        _docker("build", "--quiet", "--target=app", f"--tag={IMAGE}", str(ROOT))  # cached for the same code
+        _docker("build", "--quiet", "--target=app", f"--tag={IMAGE}", str(ROOT))  # fast if the code has not changed
         self.limited = limits.cpus is not None
         self._shell: subprocess.Popen[str] | None = None
 
@@ -50,7 +51,7 @@ class Docker:
         return [*start, *variables, *files, f"--entrypoint={program}", IMAGE, *arguments]
 
     def attach(self, pid: int) -> None:
-        """Starts one shell for all reads, because each `docker exec` costs the container 20 ms of CPU."""
+        """Starts one shell in the container for all reads. Each `docker exec` would cost the container 20 ms of CPU."""
         command = ["docker", "exec", "--interactive", self._name, "sh"]
         self._shell = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
 
@@ -61,12 +62,12 @@ class Docker:
         return int(words[words.index("usage_usec") + 1]) / 1e6
 
     def peak_bytes(self) -> int | None:
-        """Returns the peak of memory, or None with cgroup v2 before Linux 5.19."""
+        """Returns the highest memory use in bytes, or None with cgroup v2 before Linux 5.19."""
         words = self._read(FILES[self._version][1])
         return int(words[0]) if words else None
 
     def _read(self, file: str) -> list[str]:
-        """Returns the words of the file, or [] if there is no such file."""
+        """Returns the words of a file below /sys/fs/cgroup in the container, or [] if there is no such file."""
         assert self._shell is not None, "attach comes first"
         assert self._shell.stdin is not None
         assert self._shell.stdout is not None

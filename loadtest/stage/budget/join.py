@@ -12,13 +12,13 @@ EMPTY_SECONDS = 10
 
 
 def joining(groups: Iterable[Path], command: list[str]) -> list[str]:
-    """Returns a command line: a shell joins the groups and execs `command`, so that all of it runs in the groups."""
+    """Returns the command line of a shell that joins the groups, and then replaces itself with `command` (exec)."""
     joins = "".join(f"echo $$ >{shlex.quote(str(group / 'cgroup.procs'))} && " for group in groups)
     return ["sh", "-c", f'{joins}exec "$@"', "sh", *command]
 
 
 def remove(group: Path) -> None:
-    """Kills the processes in `group` and removes the group. Raises OSError if the removal fails for 10 s."""
+    """Kills the processes in `group` and removes the group. Raises OSError if this is not possible within 10 s."""
     deadline = time.monotonic() + EMPTY_SECONDS
     while group.exists():
         try:

@@ -1,4 +1,4 @@
-"""A budget without limits, which only reads the resources that the processes use."""
+"""A budget without limits, which only measures the CPU and memory of a process and its descendants."""
 
 import os
 from pathlib import Path
@@ -26,7 +26,7 @@ class ProcessTree:
         return cpu_seconds(self._pid)
 
     def peak_bytes(self) -> int | None:
-        """Returns the sum of all processes' VmHWM, or None if the kernel is not Linux: man 5 proc_pid_status."""
+        """Returns the sum of the processes' memory peaks (VmHWM: man 5 proc_pid_status), or None without Linux."""
         marks = []
         for process in tree(self._pid):
             status = Path(f"/proc/{process.pid}/status")
