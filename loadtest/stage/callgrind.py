@@ -1,4 +1,4 @@
-"""Counts a part of a Python process's instructions with callgrind, one of valgrind's tools."""
+"""Counts the instructions of a part of a Python program, with valgrind's tool callgrind."""
 
 import ctypes
 import mmap
@@ -12,13 +12,13 @@ from pathlib import Path
 
 from app.errors import ConfigurationError
 
-# valgrind recognises this sequence of instructions, which has no effect without valgrind. It is the macro
+# _REQUEST is machine code that valgrind recognises as a request. It has no effect without valgrind. It is the macro
 # VALGRIND_DO_CLIENT_REQUEST_EXPR of valgrind.h for x86-64, as a function that takes the address of six integers.
 # https://valgrind.org/docs/manual/manual-core-adv.html#manual-core-adv.clientreq
 _MACHINE = "x86_64"
 _REQUEST = bytes.fromhex("4889f8 31d2 48c1c703 48c1c70d 48c1c73d 48c1c733 4887db 4889d0 c3")
-# OpenSSL computes SHA-256 in this function, which is not counted. Processors have instructions for SHA-256, which
-# valgrind lacks. Without these instructions, SHA-256 would be a fifth of v10's count, but it is only 2 % of v10's time.
+# OpenSSL computes SHA-256 in this function, which is not counted. Processors have special instructions for SHA-256, but
+# valgrind does not support them. Without them, SHA-256 would be a fifth of v10's count, but it is 2 % of v10's time.
 _UNCOUNTED = "EVP_DigestUpdate"
 # callgrind.h: CALLGRIND_START_INSTRUMENTATION and CALLGRIND_STOP_INSTRUMENTATION.
 _START, _STOP = 0x43540004, 0x43540005
@@ -27,7 +27,7 @@ _TOTALS = re.compile(r"^totals: (\d+)$", re.MULTILINE)
 
 @contextmanager
 def counting() -> Iterator[None]:
-    """Counts the instructions of the `with` block, if `command` has started this process."""
+    """Counts the instructions of the `with` block, if this process was started with the result of `command`."""
     with mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC) as memory:
         memory.write(_REQUEST)
         code = ctypes.c_char.from_buffer(memory)
@@ -58,7 +58,7 @@ def command(counted: list[str], out: Path) -> list[str]:
 
 
 def _fixed_addresses() -> list[str]:
-    """Returns the command that switches off address randomisation, or [] if the system does not allow it."""
+    """Returns a prefix for commands that switches off address randomisation, or [] if the system does not allow it."""
     setarch = ["setarch", "--addr-no-randomize"]
     try:
         allowed = subprocess.run([*setarch, "true"], capture_output=True, check=False).returncode == 0
@@ -68,7 +68,7 @@ def _fixed_addresses() -> list[str]:
 
 
 def instructions(out: Path) -> int:
-    """Returns the number of instructions in a result of callgrind. Raises ValueError if the file has none."""
+    """Returns the number of instructions in callgrind's result `out`. Raises ValueError if nothing was counted."""
     found = _TOTALS.findall(out.read_text(encoding="utf-8"))
     if len(found) != 1 or int(found[0]) == 0:
         raise ValueError(f"callgrind has counted nothing in {out}")

@@ -1,7 +1,7 @@
 """Builds a package in Rust with the versions and checksums of its `packages.lock`.
 
 `packages.lock` is Cargo.lock without the registry's address. Cargo requires this address beside each package, so
-`build` adds it. After `cargo update`, write the file with `grep -v '^source' Cargo.lock > packages.lock`.
+`build` adds it. After `cargo update`, make packages.lock with `grep -v '^source' Cargo.lock > packages.lock`.
 """
 
 import json
@@ -21,7 +21,7 @@ def build(folder: Path, cargo: str) -> None:
     described = json.loads(subprocess.run(asked, cwd=folder, check=True, stdout=subprocess.PIPE).stdout)
     address = described["packages"][0]["dependencies"][0]["source"]
     packages = (folder / "packages.lock").read_text(encoding="utf-8")
-    # Only packages from the registry have a checksum.
+    # Only packages from the registry have a checksum, so only these packages get the address.
     complete = re.sub(r"^(?=checksum = )", f'source = "{address}"\n', packages, flags=re.MULTILINE)
     (folder / "Cargo.lock").write_text(complete, encoding="utf-8")
     subprocess.run([cargo, "build", "--release", "--locked", "--target-dir", "target"], cwd=folder, check=True)

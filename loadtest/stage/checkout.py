@@ -13,12 +13,12 @@ from loadtest.record import meta
 from loadtest.record.folders import ROOT
 from loadtest.stage import environments
 
-# The environment uses the first of these locks that the commit has. Older commits have other names.
+# The environment gets the packages in the first of these files that the commit has. Names differ in older commits.
 LOCKS = ("locks/app.lock", "requirements.lock", "requirements-loadtest.lock")
 
 
 class Checkout(NamedTuple):
-    """A commit's worktree and its Python. `commit`: the short hash."""
+    """A commit that is checked out. `commit`: the short hash. `folder`: the worktree. `python`: the interpreter."""
 
     commit: str
     folder: Path
@@ -29,8 +29,8 @@ class Checkout(NamedTuple):
 def checkout(commit: str, root: Path = ROOT) -> Iterator[Checkout]:
     """Checks `commit` out in `.run/against`, and removes the worktree at the end. Keeps the virtual environment.
 
-    Raises ConfigurationError without git, for an unknown commit or a commit without a lock, and if another run uses the
-    folder. Raises CalledProcessError if git or pip fails.
+    Raises ConfigurationError if git is missing, if the commit is unknown or has none of LOCKS, or if another run uses
+    the folder. Raises CalledProcessError if git or pip fails.
     """
     full = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
     if not full:
@@ -47,7 +47,7 @@ def checkout(commit: str, root: Path = ROOT) -> Iterator[Checkout]:
 
 
 def other_python(base: str) -> tuple[Checkout, str]:
-    """Returns this tree with an environment of the interpreter `base`, and the interpreter's version.
+    """Returns the present worktree with a virtual environment of the interpreter `base`, and the version of `base`.
 
     Raises ConfigurationError if `base` is not a Python interpreter, and CalledProcessError if the installation fails.
     """
@@ -82,7 +82,7 @@ def _lock(folder: Path, commit: str) -> Path:
 
 @contextmanager
 def _alone(cache: Path) -> Iterator[None]:
-    """A context in which no other process uses the cache. Raises ConfigurationError if another process uses it."""
+    """Locks the cache inside the context. Raises ConfigurationError if another process has locked it."""
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "lock").open("w", encoding="utf-8") as file:
         try:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from loadtest.record.folders import ROOT
 
-# Time that a command may take after Ctrl-C to end its own processes. A soak takes the longest.
+# Seconds that a command gets after Ctrl-C to end its own processes. A soak test needs the most.
 STOP_SECONDS = 120
 
 
@@ -20,7 +20,7 @@ def run(command: str) -> tuple[int, list[str]]:
     On Ctrl-C, first ends the command, which stops its own processes, and then raises KeyboardInterrupt.
     """
     lines = []
-    # Restore the handler, because a script's background job ignores SIGINT, and the command would inherit that.
+    # Restore the handler, because a background job of a script ignores SIGINT, and the command would inherit this.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with _started(command) as process:
         assert process.stdout is not None

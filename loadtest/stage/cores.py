@@ -7,15 +7,15 @@ from threading import Event
 
 from loadtest.stage.tree import tree
 
-# The same as the period of the CPU quota.
+# The same as the period of the budget's CPU quota.
 SWAP_SECONDS = 0.1
 
 
 def swap(pids: list[int], cores: tuple[int, ...], ended: Event) -> None:
-    """Moves the n-th process to the n-th core, and ten times a second all processes to the next core, until `ended`.
+    """Moves all processes to the next core ten times a second, until `ended`. The n-th process begins on the n-th core.
 
-    So if one core is slow, because of another virtual machine or the load generator, all processes are equally slow.
-    Does not move descendants that start later.
+    If another virtual machine or the load generator slows one core, all processes become equally slow. Descendants move
+    with their process, except descendants that start later.
     """
     if not hasattr(os, "sched_setaffinity"):
         return

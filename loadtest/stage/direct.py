@@ -12,7 +12,7 @@ from local.tls import certificates
 
 @dataclass(frozen=True)
 class DirectQueue:
-    """The queue. `variables`: for the environment of a service that uses the queue."""
+    """A running queue. `variables`: the environment variables of a service that uses the queue."""
 
     process: StandIn
     url: str
@@ -24,7 +24,7 @@ class DirectQueue:
 def open_direct(*, tls: bool) -> Iterator[DirectQueue]:
     """Starts the stand-in with an empty queue, and kills it at the end.
 
-    Raises FileNotFoundError if the stand-in is not built and Go is missing, and the errors of `StandIn.start`.
+    Raises FileNotFoundError if the stand-in is not built and Go is missing. Raises what `StandIn.start` raises.
     """
     with certificates() if tls else nullcontext() as files:
         process = choose("stand-in", files)

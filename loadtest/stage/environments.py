@@ -1,4 +1,4 @@
-"""Makes a virtual environment for a lock, and keeps it for the next call with the same lock."""
+"""Makes a virtual environment from a lock file, and keeps it for the next call with the same lock file."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ INSTALL = ROOT / ".ci" / "install.py"
 SIZES = {
     "app.lock": "135 MB",
     "dev.lock": "1,125 MB",
-    # The locks of commits that have no folder `locks`:
+    # Older commits, without the folder `locks`, have these files:
     "requirements.lock": "135 MB",
     "requirements-loadtest.lock": "285 MB",
 }
@@ -25,12 +25,12 @@ INSTALLED = "installed"  # a file in each complete environment; its modification
 def python(lock: Path, folder: Path, base: str = sys.executable) -> Path:
     """Returns the interpreter of the environment for `lock`. Creates the environment if it is missing.
 
-    `base` is the interpreter that creates the environment. `folder` keeps only the KEPT environments that were used
-    last. Raises CalledProcessError if `base` or pip fails.
+    `base`: the interpreter that creates the environment. `folder`: the folder of all environments, of which only the
+    KEPT that were used last remain. Raises CalledProcessError if `base` or pip fails.
     """
     asked = [base, "-c", "import sys; print(sys.version, sys.base_prefix, end='')"]
     interpreter = subprocess.run(asked, check=True, capture_output=True).stdout
-    texts = [file.read_bytes() for file in sorted(lock.parent.glob("*.lock"))]  # a lock may include others
+    texts = [file.read_bytes() for file in sorted(lock.parent.glob("*.lock"))]  # a lock may include other locks
     made = folder / sha256(b"".join([interpreter, lock.name.encode(), *texts])).hexdigest()[:12]
     if not (made / INSTALLED).exists():
         _make(made, lock, base)
@@ -40,7 +40,7 @@ def python(lock: Path, folder: Path, base: str = sys.executable) -> Path:
 
 
 def _make(made: Path, lock: Path, base: str) -> None:
-    """Makes the environment and installs the lock with its hashes. Removes the environment if this fails."""
+    """Makes the environment and installs the packages of `lock`. Removes the environment if this fails."""
     try:
         _run(base, "-m", "venv", "--clear", str(made))
         _run(str(made / "bin" / "python"), str(INSTALL), str(lock), SIZES[lock.name])
@@ -50,7 +50,7 @@ def _make(made: Path, lock: Path, base: str) -> None:
 
 
 def _run(*command: str) -> None:
-    """Runs the command in a new session. After Ctrl-C, kills the session, including pip, which is a grandchild."""
+    """Runs the command in a new session. After Ctrl-C, kills the command and its child processes, such as pip."""
     with subprocess.Popen(command, stdout=sys.stderr, start_new_session=True) as process:
         try:
             code = process.wait()

@@ -1,4 +1,4 @@
-"""Transports without sockets: the senders of webhooks, and an SQS that acknowledges every message."""
+"""Transports for asyncio without sockets: senders of webhooks, and a fake SQS that acknowledges every message."""
 
 import asyncio
 import re
@@ -8,11 +8,11 @@ from typing import Any
 
 _LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 _ID = b'"Id":'
-_LEAST = 5_000  # minimum number of bytes between the ids of two entries, because a webhook of the load test is longer
+_LEAST = 5_000  # bytes to skip before the search for the next id; a webhook is longer than this
 
 
 class FakeTransport(asyncio.Transport):
-    """A transport that passes what its protocol writes to `on_write`. It has no socket and is never full."""
+    """A transport without a socket, which is never full. `on_write` gets the bytes that the protocol writes."""
 
     def __init__(self, protocol: asyncio.Protocol) -> None:
         super().__init__({"peername": ("127.0.0.1", 50_000), "sockname": ("127.0.0.1", 8000)})
@@ -42,19 +42,19 @@ class FakeTransport(asyncio.Transport):
 
 
 class Sender(FakeTransport):
-    """A sender's connection. Calls `answered` with the first bytes of each response, when the response begins."""
+    """The connection of a sender of webhooks. Calls `answered` with the first bytes of each response."""
 
     def __init__(self, protocol: asyncio.Protocol, answered: "Callable[[Sender, bytes], None]") -> None:
         self._answered = answered
         super().__init__(protocol)
 
     def on_write(self, data: bytes) -> None:
-        if data.startswith(b"HTTP/1.1 "):  # otherwise, this is a body that was written after its head
+        if data.startswith(b"HTTP/1.1 "):  # other data is a body, which is written after its head
             self._answered(self, data)
 
 
 class FakeSqs:
-    """Answers GetQueueUrl at once, and SendMessageBatch when `answer_oldest` is called."""
+    """A fake SQS. It answers GetQueueUrl at once, but SendMessageBatch only when `answer_oldest` is called."""
 
     def __init__(self, queue_url: str) -> None:
         self.queue_url = queue_url
@@ -85,7 +85,7 @@ class FakeSqs:
 
 
 def _ids(body: bytes) -> list[bytes]:
-    """Returns the ids of a call's entries. Does not parse the JSON, because this would count as the service's work."""
+    """Returns the ids of a call's entries. Does not parse the JSON, to add few instructions to the service's count."""
     ids = []
     at = body.find(_ID)  # only an entry has these bytes, because quotes inside a message are escaped
     while at >= 0:
@@ -112,6 +112,6 @@ class SqsConnection(FakeTransport):
 
 
 def response(body: bytes, status: bytes = b"200 OK") -> bytes:
-    """Returns the bytes of an HTTP response as SQS sends it."""
+    """Returns the bytes of an HTTP response in the form in which SQS sends it."""
     head = b"HTTP/1.1 %s\r\ncontent-type: application/x-amz-json-1.0\r\ncontent-length: %d\r\n\r\n"
     return head % (status, len(body)) + body

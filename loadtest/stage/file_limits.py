@@ -10,15 +10,15 @@ BESIDES = 200  # other open files: logs, libraries, connections to the queue
 def needed(load: Load) -> int:
     """Returns the largest number of files that an attack can have open: BESIDES, and one for each request in flight.
 
-    Most requests are in flight if the service does not respond before the time-out.
+    In an open loop, the number of requests in flight is highest if the service does not respond before the time-out.
     """
     return BESIDES + (load.users or round(load.rate * min(load.duration_s, load.timeout_s)))
 
 
 def raise_limit(load: Load) -> None:
-    """Raises the soft limit of this process and its children.
+    """Raises the soft limit of open files to the number that `load` needs, for this process and its children.
 
-    Raises ConfigurationError if the hard limit is too low.
+    Raises ConfigurationError if the hard limit is lower than this number.
     """
     wanted = needed(load)
     allowed = open_files.raise_limit(wanted)

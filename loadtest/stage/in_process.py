@@ -1,10 +1,10 @@
-"""Serves webhooks in one process without sockets. Under callgrind, it counts the instructions of the webhooks.
+"""Serves webhooks in one process without sockets, so that callgrind can count the instructions of the webhooks.
 
 python -m loadtest.stage.in_process SUBJECT WEBHOOKS    SUBJECT: a release, or asgi_noop
 
-The process runs the subject itself, `python -m app web` or the floor, with the same variables. Only the server's main
-loop and the functions that open sockets are replaced. The fake SQS answers one call at a time, so other calls are in
-flight meanwhile, and webhooks wait, as under load.
+The process runs the same code as an attack: `python -m app web`, or asgi_noop (uvicorn alone). Only the server's main
+loop and the functions that open sockets are replaced. The fake SQS answers one call at a time. Meanwhile, other calls
+stay in flight, and webhooks wait, as under load.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from local.sample_events import default_file
 USERS = 64
 WARM = 300  # webhooks before the count, so that the interpreter specialises code, and the service fills its caches
 TURNS = 8  # iterations of the event loop between two responses of SQS, enough for a webhook to join a batch
-PATIENCE = 1000  # the maximum number of attempts to let SQS respond, while no sender gets a response
+PATIENCE = 1000  # the most steps in a row without a response to a sender; then the run fails
 FLOOR = "asgi_noop"
 HEAD = (
     b"POST /webhooks/chargebee HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nUser-Agent: Go-http-client/1.1\r\n"
@@ -59,7 +59,7 @@ class Senders:
         self._idle.append(sender)
 
     async def send(self, webhooks: int) -> None:
-        """Returns when `webhooks` or a few more have been answered. The number of webhooks in flight stays the same."""
+        """Sends webhooks until `webhooks` of them, or a few more, are answered. Keeps USERS webhooks in flight."""
         end = self.answered + webhooks
         while self.answered < end:
             while self._idle:
@@ -67,14 +67,14 @@ class Senders:
             await self._answer()
 
     async def finish(self) -> None:
-        """Returns when all webhooks have been answered, and closes the connections."""
+        """Waits until all webhooks in flight are answered, and closes the connections."""
         while len(self._idle) < USERS:
             await self._answer()
         for sender in self._idle:
             sender.close()
 
     async def _answer(self) -> None:
-        """Lets SQS answer a call. Raises RuntimeError if a sender's response is not 200, or if no sender gets one."""
+        """Lets SQS answer a call. Raises RuntimeError if a status is not 200, or if senders get no more responses."""
         before = self.answered
         for _ in range(TURNS):
             await asyncio.sleep(0)
@@ -94,7 +94,7 @@ def requests(number: int) -> list[bytes]:
 
 
 def measure(subject: str, webhooks: int) -> None:
-    """Runs the subject. Prints the number of counted webhooks and the number of their calls to SQS, as JSON."""
+    """Runs the subject. Prints, as JSON, the number of counted webhooks, and the number of calls to SQS for them."""
     sqs = FakeSqs(os.environ["APP_SQS_QUEUE_URL"])
 
     async def count(connect: Callable[[], asyncio.Protocol]) -> None:
@@ -102,7 +102,7 @@ def measure(subject: str, webhooks: int) -> None:
         await senders.send(WARM)
         answered, calls = senders.answered, sqs.calls
         gc.collect()
-        gc.disable()  # so that a garbage collection is not in some counts only
+        gc.disable()  # because a garbage collection would be in some counts, but not in others
         with counting():
             await senders.send(webhooks)
         print(json.dumps({"webhooks": senders.answered - answered, "calls": sqs.calls - calls}))
@@ -110,10 +110,10 @@ def measure(subject: str, webhooks: int) -> None:
         assert subject == FLOOR or sqs.messages == senders.answered
 
     async def serve_until_drained(_: Server, connect: Callable[[], Connection], limits: ConnectionLimits) -> None:
-        limits.close()  # because its periodic sweeps would make counts depend on the machine's speed
+        limits.close()  # because periodic sweeps would make counts depend on the machine's speed
         await count(connect)
 
-    async def main_loop(server: Any) -> None:  # replaces uvicorn's, for the floor
+    async def main_loop(server: Any) -> None:  # replaces the main loop of uvicorn, for the floor
         state, app_state = server.server_state, server.lifespan.state
         protocol = server.config.http_protocol_class
         await count(partial(protocol, config=server.config, server_state=state, app_state=app_state))
