@@ -1,4 +1,4 @@
-"""Provides the peers as subjects of attacks: see `loadtest.peers`."""
+"""Builds the programs of `loadtest.peers` (the same work in other languages), and describes them as subjects."""
 
 import shutil
 import subprocess
@@ -37,14 +37,14 @@ def floor() -> AttackSubject:
 
 
 def do_nothing(**flags: str) -> AttackSubject:
-    """Returns a FastAPI service with `flags` whose `def` handler does nothing."""
+    """Returns a FastAPI service whose `def` handler does nothing. `flags`: environment variables of the service."""
     return AttackSubject("do_nothing", [sys.executable, "-m", "loadtest.peers.do_nothing"], flags, enqueues=False)
 
 
 def peers(wanted: Callable[[str], bool] = lambda name: True) -> list[AttackSubject]:
-    """Returns the floor and the peers whose names are `wanted`, without peers whose build tools are not installed.
+    """Builds and returns the floor and the peers, if `wanted` returns True for their names.
 
-    Raises CalledProcessError if a peer cannot be built.
+    Leaves out peers whose build tools are not installed. Raises CalledProcessError if a peer cannot be built.
     """
     found = [floor()] if wanted(FLOOR) else []
     for language in LANGUAGES:
@@ -59,7 +59,7 @@ def peers(wanted: Callable[[str], bool] = lambda name: True) -> list[AttackSubje
 
 
 def versions(wanted: Callable[[str], bool]) -> dict[str, str]:
-    """Returns the versions of the installed toolchains of the wanted peers, by language."""
+    """Returns the version of each installed toolchain that builds a wanted peer, by language."""
     languages = [one for one in LANGUAGES if any(map(wanted, one.peers))]
     return {one.name: meta.version(*one.version(tool)) for one in languages if (tool := one.tool()) is not None}
 

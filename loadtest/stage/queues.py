@@ -1,4 +1,4 @@
-"""The processes that serve queues: the embedded AWS, or the stand-in. Each can be killed and restarted on its port."""
+"""Processes that serve queues: the embedded AWS and the stand-in. After a kill, each can start again on its port."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class QueueProcess(Protocol):
-    """A process that serves queues."""
+    """A process that serves queues at `endpoint`. It can be killed and started again."""
 
     name: str
     endpoint: str
@@ -33,7 +33,7 @@ class QueueProcess(Protocol):
 
 
 class Embedded:
-    """The embedded AWS, as in `make run`."""
+    """The embedded AWS, an emulator that `make run` uses as well: see `local.embedded_aws`."""
 
     name = "embedded (ministack)"
 

@@ -1,4 +1,6 @@
-"""Runs `python -m app worker` with a first retry within SECONDS: `python -m loadtest.stage.retrying_worker SECONDS`.
+"""Runs `python -m app worker`, but with a delay of at most SECONDS before the first retry of a message.
+
+python -m loadtest.stage.retrying_worker SECONDS
 
 With the usual delay, an audit of a hundred events would wait minutes for a few retries.
 """

@@ -18,8 +18,9 @@ from local.tls import Certificates, certificates
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
-# The share of botocore's CAs in the bundle. Loading all CAs takes 25 ms under OpenSSL 3.0, and took 4.6 ms under 1.1.1,
-# which the published image presumably had. `python -m loadtest ca-bundle` measures the time on this machine.
+# The share of botocore's CAs in each bundle. Loading all CAs takes 25 ms under OpenSSL 3.0. It took 4.6 ms under 1.1.1,
+# which the original service's image presumably had. `openssl-1.1` has only as many CAs as load in 4.6 ms under 3.0.
+# `python -m loadtest ca-bundle` measures the time on this machine.
 BUNDLES = {"full": 1.0, "openssl-1.1": 4.6 / 25}
 USER = PASSWORD = "demo"  # noqa: S105  # as in a local run
 
@@ -36,31 +37,31 @@ class Stack:
 
     @property
     def far(self) -> str:
-        """Returns the endpoint with the added latency."""
+        """Returns the queue's endpoint through the proxy, which adds latency."""
         return self.proxy.url
 
     @property
     def queue(self) -> str:
-        """Returns the queue's name for the results."""
+        """Returns a description of the queue for results, such as `SQS stand-in, TLS`."""
         return f"{self.process.name}, TLS" if self.tls else self.process.name
 
     def new_queue(self) -> str:
-        """Creates an empty queue. Returns its URL at the queue's own endpoint, not at the proxy that adds latency."""
+        """Creates an empty queue. Returns its URL at the queue process itself, not at the proxy, which adds latency."""
         return self.sqs.create_queue(QueueName=f"attack-{uuid.uuid4().hex}")["QueueUrl"]
 
     def environment(self, queue_url: str) -> dict[str, str]:
-        """Returns the variables for a service that uses this queue, with the latency."""
+        """Returns the environment variables of a service that uses this queue through the proxy."""
         return variables(self.far, self.tls, queue_url)
 
 
 def variables(endpoint: str, tls: Certificates | None, queue_url: str) -> dict[str, str]:
-    """Returns the variables for a service that uses the queue of `queue_url`, but at `endpoint`."""
+    """Returns the environment variables of a service that uses the queue `queue_url`, but calls it at `endpoint`."""
     aws = EmbeddedAws(0, endpoint, tls.bundle if tls else None).environment()
     return settled(aws) | {"APP_SQS_QUEUE_URL": f"{endpoint}/{queue_url.split('/', 3)[3]}"}
 
 
 def settled(aws: dict[str, str]) -> dict[str, str]:
-    """Returns `aws` and the variables that every service under attack gets."""
+    """Returns the variables `aws`, and those that every service under attack gets."""
     return aws | {
         "APP_BASIC_AUTH_USERNAME": USER,
         "APP_BASIC_AUTH_PASSWORD": PASSWORD,
@@ -71,9 +72,9 @@ def settled(aws: dict[str, str]) -> dict[str, str]:
 
 
 class Far(Protocol):
-    """The queue or the table of a service under attack, behind toxiproxy, which simulates the distance.
+    """The queue or the table of a service under attack, behind toxiproxy, which adds network latency.
 
-    `process`: answers the service's calls. `toxics`: toxiproxy's faults between the service and the process.
+    `process` answers the service's calls. `toxics`: the delays and faults that toxiproxy adds. `far`: toxiproxy's URL.
     """
 
     @property
@@ -89,8 +90,9 @@ class Far(Protocol):
 def choose(wanted: str, tls: Certificates | None) -> QueueProcess:
     """Returns the queue process that `wanted` names, and builds its program first if necessary.
 
-    `auto` means the stand-in if its binary exists or Go can build it, and otherwise the embedded AWS. Raises
-    FileNotFoundError if the binary and Go are missing, and CalledProcessError if the build fails.
+    `wanted`: `stand-in`, `embedded` or `auto`. `auto` means the stand-in if its binary exists or Go can build it, and
+    otherwise the embedded AWS. Raises FileNotFoundError if the stand-in is wanted, but the binary and Go are missing.
+    Raises CalledProcessError if the build fails.
     """
     go = tools.go()
     if wanted == "embedded" or (wanted == "auto" and not go and not BINARY.exists()):

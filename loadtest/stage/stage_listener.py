@@ -40,13 +40,13 @@ class Listener:
         self.busiest = max(spent) / seconds if spent else None
 
     def doubts(self) -> list[str]:
-        """Returns a reason to doubt `busiest` if the machine is full: the service may need more CPU than it gets."""
+        """Returns a reason to doubt `busiest` if all cores were busy, so that processes waited for a core, or []."""
         if self._machine < _MACHINE_FULL:
             return []
         return [f"the cores of this machine were busy for {self._machine:.0f} % of the time: a process waits for one"]
 
     def _cpu(self) -> dict[int, float]:
-        """Returns the CPU seconds that each process has used so far."""
+        """Returns the CPU seconds that each process has used so far, by process id."""
         found: dict[int, float] = {}
         for process in {one.pid: one for pid in self._processes for one in tree(pid)}.values():
             with suppress(psutil.Error):

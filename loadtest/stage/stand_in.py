@@ -1,4 +1,4 @@
-"""Runs the stand-in for SQS in Go, which is fast enough not to limit a load test: see loadtest/sqs/main.go."""
+"""Runs the stand-in for SQS, a Go program that is fast enough not to limit a load test: see loadtest/sqs/main.go."""
 
 import json
 import ssl
@@ -18,7 +18,7 @@ BINARY = SOURCES / "bin" / "sqs"
 
 
 def launch(tls: Certificates | None, port: int, *options: str) -> "tuple[subprocess.Popen[bytes], str]":
-    """Starts the binary. Returns its process, which ends when this process ends, and its endpoint.
+    """Starts the stand-in. Returns its process, which ends when the calling process ends, and its endpoint.
 
     Raises the errors of `StandIn.start`.
     """
@@ -40,10 +40,10 @@ def launch(tls: Certificates | None, port: int, *options: str) -> "tuple[subproc
 
 @dataclass(frozen=True)
 class Digests:
-    """The messages that a queue has stored: how often each body and each set of attributes, by MD5 in hex.
+    """Counts of the messages that a queue has stored.
 
-    The MD5 of attributes is computed like SQS's MD5OfMessageAttributes. A message without attributes counts under the
-    MD5 of an empty text.
+    `bodies`, `attributes`: the number of messages with each body and with each set of attributes, by MD5 in hex. The
+    MD5 of attributes is SQS's MD5OfMessageAttributes. For a message without attributes, it is the MD5 of an empty text.
     """
 
     count: int
@@ -55,7 +55,7 @@ class StandIn:
     """The stand-in's process. After `kill` and `start` it has the same port and no queues.
 
     `make loadtest/sqs/bin/sqs` builds the binary, and needs Go.
-    Without `bodies`, ReceiveMessage is an unsupported operation, and a message takes 32 bytes.
+    Without `bodies`, the process stores no bodies: a message takes 32 bytes, and ReceiveMessage is not supported.
     """
 
     name = "SQS stand-in"
@@ -86,11 +86,14 @@ class StandIn:
             self._process = None
 
     def digests(self, queue: str) -> Digests:
-        """Returns what the queue with this name or URL has stored. Raises HTTPError if there is no such queue."""
+        """Returns counts of the stored messages. `queue`: its name or URL. Raises HTTPError for an unknown queue."""
         return Digests(**self._ask("GET", f"messages?queue={quote(queue, safe='')}"))
 
     def faults(self, **planted: float | bool | str) -> dict[str, Any]:
-        """Replaces all injected faults by `planted` (names: loadtest/sqs/faults.go); without arguments, removes all."""
+        """Replaces the faults that the process injects with `planted`, or with none. Returns all settings of faults.
+
+        loadtest/sqs/faults.go has the names of the faults. Raises HTTPError for an unknown name.
+        """
         answer: dict[str, Any] = self._ask("PUT", "faults", json.dumps(planted).encode())
         return answer
 
