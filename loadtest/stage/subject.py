@@ -25,8 +25,8 @@ from profiles import instruments
 START_SECONDS = 90  # a start on a quarter of a core takes several seconds, and more on a busy machine
 STOP_SECONDS = 5
 
-# The APP_ variables that an attack passes on to the service: settings of how it runs. The stack sets queue, address and
-# credentials. Secrets are not passed on, because results, which are committed, contain these variables.
+# The APP_ variables of this environment that an attack passes on to the service. Secrets are not among them, because
+# the committed results contain these variables. The stack sets the queue, the address and the credentials.
 INHERITED = tuple(
     f"APP_{name}"
     for name in (
@@ -38,23 +38,24 @@ INHERITED = tuple(
 )
 
 
-# BOUNDS are the defaults of a deployment. UNBOUNDED is like the published pod: no bound on webhooks in flight, on
-# connections, or on waiting.
+# BOUNDS are the defaults of a deployment. UNBOUNDED is like the original service, which had no bound on the number of
+# webhooks in flight, the number of connections, or the time of waiting.
 BOUNDS = {"APP_MAX_IN_FLIGHT": "4096", "APP_MAX_CONNECTIONS": "8192", "APP_MAX_WAIT": "5"}
 UNBOUNDED = {"APP_MAX_IN_FLIGHT": "10000", "APP_MAX_CONNECTIONS": "0", "APP_MAX_WAIT": "0"}
 
 
-# The releases whose calls to SQS are measured. v01 makes no calls to SQS, and spends its time waiting for Chargebee.
-# Only attack.sh, `bench`, and `history`, which compares v01 with its published figure, measure v01.
+# The releases that call SQS. v01 does not: it spends its time waiting for Chargebee. Only attack.sh, `bench` and
+# `history` measure v01.
 QUEUEING = tuple(release for release in Release if release.enqueues)
 
 
 @dataclass(frozen=True)
 class AttackSubject:
-    """A process to attack. `command` serves on the port in the variable `port`, with `flags` and the stack's variables.
+    """A program to attack. `command` starts it, with the environment variables `flags` and those of the stack.
 
-    `ready`: the path whose 200 means that the subject is ready. `enqueues`: the subject's 200s are audited. `core`: the
-    only core that the subject may use when it starts. `folder`: the working directory, from which Python imports the
+    `port`: the name of the variable with the port on which the program listens. `ready`: the path that returns 200 when
+    the program is ready. `enqueues`: True if an audit checks that each webhook with a 200 is in the queue. `core`: the
+    only core that the program may use when it starts. `folder`: the working directory, from which Python imports the
     service.
     """
 
@@ -70,7 +71,7 @@ class AttackSubject:
 
 
 class Running(NamedTuple):
-    """A subject that is ready. `ready_s`: seconds since its start. `pid`: of the service, or of Docker's command."""
+    """A subject that is ready. `ready_s`: seconds that its start took. `pid`: its process, or that of `docker run`."""
 
     url: str
     pid: int
@@ -78,9 +79,9 @@ class Running(NamedTuple):
 
 
 def release(release: Release, name: str | None = None, **flags: str) -> AttackSubject:
-    """Returns a release with the inherited variables of this environment. `flags` take precedence.
+    """Returns a release that runs with `flags` and the INHERITED variables. `flags` take precedence.
 
-    If `flags` choose an instrument of `profiles.instruments`, the release runs with the instrument.
+    If `flags` choose an instrument, such as a profiler, the release runs with it: see `profiles.instruments`.
     """
     inherited = {name: os.environ[name] for name in INHERITED if os.environ.get(name)}
     command = INSTRUMENTED if instruments.chosen(flags) else WEB
@@ -88,7 +89,7 @@ def release(release: Release, name: str | None = None, **flags: str) -> AttackSu
 
 
 def by_uvicorn(of: Release, name: str, **flags: str) -> AttackSubject:
-    """Returns a release that uvicorn's own command runs, without a drain. Its options are the variables UVICORN_…."""
+    """Returns a release that `python -m uvicorn` serves, without our drain. Variables UVICORN_… set its options."""
     command = [sys.executable, "-m", "uvicorn", "--factory", "profiles.instruments.wrapped:create_app"]
     flags = {"UVICORN_ACCESS_LOG": "0"} | flags
     return replace(release(of, name, **flags), command=command, port="UVICORN_PORT")
@@ -100,12 +101,12 @@ def used() -> list[str]:
 
 
 def print_inherited() -> None:
-    """Prints which APP_ variables of this environment a release inherits, and which it does not, if there are any."""
+    """Prints which APP_ variables of this environment a release inherits, and which it ignores. May print nothing."""
     print_variables(used(), sorted(name for name in os.environ if name.startswith("APP_") and name not in INHERITED))
 
 
 def print_variables(used: list[str], ignored: list[str]) -> None:
-    """Prints a line on standard error. Prints no values of ignored variables, because the values may be secret."""
+    """Prints both lists on standard error. `ignored` has names without values, because the values may be secret."""
     parts = [f"{what}: {', '.join(names)}" for what, names in (("used", used), ("ignored", ignored)) if names]
     if parts:
         print(f"APP_ variables {'; '.join(parts)}", file=sys.stderr)
@@ -114,15 +115,15 @@ def print_variables(used: list[str], ignored: list[str]) -> None:
 def surroundings() -> dict[str, str]:
     """Returns the variables of this environment that every process under measurement gets.
 
-    Leaves out PYTHONDONTWRITEBYTECODE, which many images set: each start would compile all modules again, but the
-    deployed image contains the bytecode.
+    Leaves out APP_… and AWS_…. Leaves out PYTHONDONTWRITEBYTECODE as well, which many images set: with this variable,
+    each start would compile all modules again, but the deployed image contains the bytecode.
     """
     left_out = ("APP_", "AWS_", "PYTHONDONTWRITEBYTECODE")
     return {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
 
 
 def environment(subject: AttackSubject, stack: dict[str, str], port: int) -> dict[str, str]:
-    """Returns the variables of `subject`: its flags and the stack's variables, which take precedence."""
+    """Returns the variables of `subject`: its flags and the variables of the stack. The stack's take precedence."""
     ours = UNBOUNDED | subject.flags | stack | {subject.port: str(port)}
     return ours if subject.release is None else ours | {"APP_RELEASE": subject.release}
 
@@ -140,8 +141,8 @@ def start(
 ) -> Iterator[Running]:
     """Runs `subject` within `budget` inside the context, which begins when the subject is ready.
 
-    `port` None picks a free port. The subject's output is appended to the file `log`. Raises ChildProcessError if the
-    subject ends, or is not ready within START_SECONDS.
+    If `port` is None, uses a free port. Appends the subject's output to the file `log`. Raises ChildProcessError if the
+    subject ends before it is ready, or is not ready within START_SECONDS.
     """
     port = port or free_port()
     url = f"http://127.0.0.1:{port}"
@@ -169,7 +170,7 @@ def start(
 
 
 def _answers(url: str) -> bool:
-    """Returns True if a GET of `url` gets a 200. Raises OSError or HTTPException without a response."""
+    """Returns True if a GET of `url` gets a 200. Raises OSError or HTTPException if there is no response."""
     parts = urlsplit(url)
     with closing(http.client.HTTPConnection(parts.netloc, timeout=5)) as connection:
         connection.request("GET", parts.path)

@@ -1,4 +1,4 @@
-"""Finds Go, and the two Go programs vegeta and toxiproxy-server: on PATH, or built once in loadtest/tools/bin."""
+"""Finds Go and the Go programs vegeta and toxiproxy-server. Builds the programs once if they are not on PATH."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ _GO = ROOT / ".ci" / "go"
 
 
 def provide(*tools: str) -> None:
-    """Puts loadtest/tools/bin on PATH, and builds the `tools` that are neither there nor elsewhere on PATH.
+    """Appends loadtest/tools/bin to PATH, and builds there each of `tools` that PATH does not have.
 
     Raises ConfigurationError if a tool cannot be built.
     """
@@ -29,10 +29,10 @@ def provide(*tools: str) -> None:
 
 @cache
 def go() -> str | None:
-    """Returns the command that runs Go, or None if there is none.
+    """Returns the command that runs Go, or None if Go does not run.
 
-    In a checkout, this is `.ci/go`, which installs Go unless a new enough Go is on PATH. The load test's image does not
-    contain `.ci`.
+    In a checkout, the command is `.ci/go`, which installs Go unless a new enough Go is on PATH. In the load test's
+    image, the command is `go`, because the image does not contain `.ci`.
     """
     command = str(_GO) if _GO.exists() else "go"
     try:

@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 from local.ports import START_SECONDS, free_port
 from local.readiness import is_listening, wait_until_ready
 
-# Only proxies get ports of this range, because no other process may take the port of a proxy that is disabled.
+# Only proxies use ports of this range. So no other process takes the port of a proxy while the proxy is disabled.
 PORTS = range(12_000, 20_000)
 
 Toxic = tuple[str, dict[str, float]]
 
 
 def latency(seconds: float, jitter: float = 0) -> Toxic:
-    """Returns a toxic that delays every response by `seconds` ± `jitter`."""
+    """Returns a toxic (a fault of toxiproxy) that delays every response by `seconds` ± `jitter`."""
     return "latency", {"latency": round(seconds * 1000), "jitter": round(jitter * 1000)}
 
 

@@ -10,13 +10,13 @@ from loadtest.stage.budget.process_tree import ProcessTree
 from loadtest.stage.stack import variables
 from loadtest.stage.subject import AttackSubject
 
-NOWHERE = "http://127.0.0.1:9"  # nothing listens on the port of `discard`
+NOWHERE = "http://127.0.0.1:9"  # the port of the old protocol `discard`, on which nothing listens
 
 
 def start(what: AttackSubject) -> None:
     """Starts `what` with an unreachable queue, and stops it. Raises ConfigurationError if it does not start.
 
-    This also lets Python compile the modules of a new worktree now, and not later on a quarter of a core.
+    The start also makes Python compile the modules of a new worktree, which would take long on a quarter of a core.
     """
     nowhere = variables(NOWHERE, None, f"{NOWHERE}/0/queue")
     with tempfile.TemporaryDirectory() as folder:

@@ -30,12 +30,13 @@ SENDERS = 4
 
 @dataclass(frozen=True)
 class Rules:
-    """The limits and the times of Chargebee's stand-in and the workers.
+    """The limits and times of the workers and of the stand-in for Chargebee.
 
     `rate`: calls a minute. `errors`: the share of calls that fail. `rests`: every `rests`-th call gets a 429 with a
-    random Retry-After, which is sometimes absurd; 0 for no such call.
+    random Retry-After, which is sometimes absurdly high. With 0, no call gets such a 429.
 
-    Idempotency keys must live longer than twice the lease plus the longest call. Here, they live one second longer.
+    `idempotency_s`: the stand-in must store idempotency keys for longer than twice the lease plus the longest call.
+    Here, it stores them for one second longer.
     """
 
     rate: int
@@ -56,7 +57,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class WorkerStack:
-    """The running stand-ins. `run`: their addresses."""
+    """The running embedded AWS and stand-in for Chargebee. `run`: their addresses."""
 
     run: LocalRun
     aws: EmbeddedAws
@@ -64,7 +65,7 @@ class WorkerStack:
     rules: Rules
 
     def environment(self) -> dict[str, str]:
-        """Returns the variables of a worker."""
+        """Returns the environment variables of a worker."""
         rules = self.rules
         return self.aws.environment() | {
             "APP_SQS_QUEUE_URL": self.run.queue_url,
@@ -87,7 +88,7 @@ class WorkerStack:
         seeding.write(self.run, items)
 
     def send(self, messages: list[Message]) -> None:
-        """Sends the messages, roughly in this order. Raises RuntimeError if SQS rejects a message."""
+        """Sends the messages to the queue, roughly in this order. Raises RuntimeError if SQS rejects a message."""
         starts = range(0, len(messages), ENTRIES_PER_BATCH)
         with ThreadPoolExecutor(SENDERS) as pool:
             for _ in pool.map(lambda start: self._send(messages[start : start + ENTRIES_PER_BATCH]), starts):
@@ -106,7 +107,7 @@ class WorkerStack:
         return sum(map(int, answer["Attributes"].values()))
 
     def dead_letters(self) -> list[Seen]:
-        """Receives and deletes all dead letters, and returns them."""
+        """Receives, deletes and returns all messages of the dead-letter queue."""
         found = []
         while messages := self.sqs.receive_message(
             QueueUrl=self.run.dead_letter_queue_url, MaxNumberOfMessages=10, MessageAttributeNames=["All"]
@@ -123,7 +124,7 @@ class WorkerStack:
         return money_audit.invoices(self.run.chargebee)
 
     def closed(self) -> int:
-        """Returns the number of invoices that Chargebee has closed."""
+        """Returns the number of closed invoices at Chargebee's stand-in."""
         return sum(invoice["closed_at"] is not None for invoice in self.invoices())
 
     def audit(self) -> dict[str, Any]:
@@ -134,7 +135,7 @@ class WorkerStack:
 
 @contextmanager
 def open_worker_stack(rules: Rules) -> Iterator[WorkerStack]:
-    """Starts the stand-ins, and ends them at the end of the context. The embedded AWS uses TLS."""
+    """Runs the embedded AWS, with TLS, and the stand-in for Chargebee inside the context."""
     behaviour: dict[str, Any] = {
         "rate": rules.rate,
         "errors": rules.errors,

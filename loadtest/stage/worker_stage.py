@@ -15,7 +15,7 @@ STOP_SECONDS = 60
 
 
 def environment(stack: dict[str, str]) -> dict[str, str]:
-    """Returns `subject.surroundings()`, with the variables in `stack` added."""
+    """Returns the environment of a worker: `subject.surroundings()`, and the variables in `stack`."""
     return surroundings() | stack
 
 
@@ -23,7 +23,7 @@ def environment(stack: dict[str, str]) -> dict[str, str]:
 def started(stack: dict[str, str], budget: Budget, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """Runs a worker inside the context. Appends the worker's output to `log`.
 
-    The caller must attach `budget` when the worker works.
+    The caller must call `budget.attach` when the worker has begun to work.
     """
     with log.open("ab") as output:
         process = subprocess.Popen(
