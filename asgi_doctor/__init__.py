@@ -1,12 +1,12 @@
 """Finds what blocks the event loop of any ASGI application.
 
-`watch` needs only the standard library; the command needs uvicorn, and the plugin pytest.
+`watch` needs only the standard library. The command needs uvicorn, too, and the pytest plugin needs pytest.
 
 What an application and its tests use:
 
 watch           wraps an application, to watch the loop in production
 no_blocking     a context manager that fails if a line inside it blocks the loop
-Finding, Kind   what a callback receives
+Finding, Kind   what `watch` passes to its callback: a line that blocks the loop, and the way in which it blocks
 
 How it works:
 
@@ -16,19 +16,19 @@ block.py        a block: one callback of the loop, with its samples
 greenlets.py    the frames of a thread, including a thread that runs a greenlet
 stacks.py       stacks as locations in files
 parts.py        divides a block among the lines that share it
-request.py      the request that a task works for, seen from another thread
-pools.py        calls that wait for a thread of AnyIO's pool or of the default executor; threads.py names their lines
+request.py      finds, in another thread, the request that a task works for
+pools.py        calls that wait for a thread of AnyIO's pool or the default executor; threads.py: lines in the threads
 startup.py      what blocks the start
-tally.py        adds up the blocks of a line; decides whether it waits, computes, builds or collects
+tally.py        adds up the blocks of a line; decides whether it waits, computes, builds a client or collects garbage
 findings.py     all findings of a loop
 cures.py        chooses the advice from advice.py; builders.py recognises objects that are expensive to create
-scheduling.py   how long a thread used a core or waited for a core; garbage.py: collections; cgroup.py: throttling
+scheduling.py   how long a thread used or waited for a core; garbage.py: its collections; cgroup.py: CPU throttling
 cli.py          the command; options.py, configuration.py, session.py, target.py, deadline.py, serve.py, load.py,
                 page.py, report.py, outputs.py, terminal.py are its parts
-attach.py       watches a process that runs already; attached.py runs inside the watched process
-errors.py       the error for a request of the user that the command cannot carry out
+attach.py       watches a process that is already running; attached.py runs inside this process
+errors.py       DoctorError, which the command prints as one line
 middleware.py   `watch`
-plugin.py       pytest's plugin; guard.py is `no_blocking`, and loops.py knows the loops that run
+plugin.py       the pytest plugin; guard.py is `no_blocking`, and loops.py records which loops are running
 metrics.py      OpenTelemetry's histogram of the loop's delay, which loop_delay.py measures
 """
 
@@ -43,7 +43,7 @@ __all__ = ["Finding", "Kind", "no_blocking", "watch"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports on first use, because a process that only measures its loop does not need the watchdog."""
+    """Imports the name on first use, because a process that only measures its loop's delay needs no watchdog."""
     if name == "watch":
         from asgi_doctor.middleware import Watch
 

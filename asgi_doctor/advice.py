@@ -109,7 +109,7 @@ STARTUP_COMPUTES = Cure(
     "do this before serving in a thread or process, or prepare it when the image is built",
     "index = await anyio.to_thread.run_sync(build_index)",
 )
-# Libraries that wait: regular expressions for the path of a file in the chain, or for the user's line.
+# Advice for calls that wait. Each regular expression matches the user's line, or the file of a function in the call.
 WAITING_CALLS = (
     (r"/botocore/|/boto3/|/s3transfer/", AWS),
     (r"/subprocess\.py$|\bsubprocess\.|\bos\.(system|waitpid|wait|popen)\(", SUBPROCESS),

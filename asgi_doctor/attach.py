@@ -1,8 +1,8 @@
-"""`asgi-doctor attach`: watches a process that runs already, with `sys.remote_exec` of Python 3.14.
+"""`asgi-doctor attach`: uses `sys.remote_exec` of Python 3.14 to watch a process that is already running.
 
 The command makes a folder with a script and the doctor's bytecode. The process runs the script in its main thread. The
-script starts a thread, which watches the loops (attached.py) and writes its messages into the folder. The bytecode's
-package has a name of its own, because the process may have imported another version of the doctor.
+script starts a thread, which watches the loops (attached.py) and writes messages into the folder. The bytecode is a
+package with a new name, because the process may have imported another version of the doctor.
 
 https://peps.python.org/pep-0768/, https://docs.python.org/3.14/howto/remote_debugging.html
 """
@@ -24,7 +24,7 @@ from asgi_doctor.errors import DoctorError
 from asgi_doctor.finding import Cure, Finding, Kind
 from asgi_doctor.session import Result
 
-# Seconds to wait for the process, which runs the script as soon as its main thread runs Python code.
+# Seconds to wait for the process to run the script, which it does when its main thread next runs Python code.
 PATIENCE = 10.0
 _INTERVAL = 0.05
 _PROC = Path("/proc/self/root")
@@ -63,9 +63,9 @@ def run(pid: int, warn: float, seconds: float, say: Callable[[str], None]) -> Re
 
 @contextmanager
 def _folder(pid: int) -> Iterator[tuple[Path, str]]:
-    """Yields a new folder that both processes can use, and its path in the process, which may be in a container."""
+    """Yields two paths of a new folder: for this process, and for process `pid`, which may be in a container."""
     root = Path(f"/proc/{pid}/root") if _PROC.exists() else Path("/")
-    # In a container with a read-only root, only /dev/shm is writable. S108: mkdtemp makes a new, private folder.
+    # In a container with a read-only root, only /dev/shm is writable. S108 is ignored: mkdtemp makes a private folder.
     for place in (os.environ.get("TMPDIR", "/tmp"), "/tmp", "/dev/shm"):  # noqa: S108
         with suppress(OSError):
             made = Path(tempfile.mkdtemp(prefix="asgi-doctor-", dir=root / place.lstrip("/")))
@@ -80,7 +80,7 @@ def _folder(pid: int) -> Iterator[tuple[Path, str]]:
 
 
 def _fill(folder: Path, inside: str, warn: float, seconds: float) -> None:
-    """Writes the script, and the doctor's bytecode as a package with the folder's name."""
+    """Writes the script, and the doctor's bytecode as a package. `inside`: the folder's path in the watched process."""
     name = folder.name.replace("-", "_")
     package = folder / name
     package.mkdir()
@@ -96,7 +96,7 @@ def _fill(folder: Path, inside: str, warn: float, seconds: float) -> None:
 
 
 def _own(folder: Path, pid: int) -> None:
-    """If root runs this command, gives the folder to the process's user, so that the process can use it."""
+    """If root runs this command, makes the user of process `pid` the owner of the folder and its files."""
     if _PROC.exists() and os.geteuid() == 0:
         owner = Path(f"/proc/{pid}").stat()
         for path in (folder, *folder.rglob("*")):
@@ -112,9 +112,9 @@ def _execute(pid: int, script: str) -> None:
 
 
 def _read(pid: int, folder: Path, seconds: float, say: Callable[[str], None]) -> list[Finding]:
-    """Prints the messages that the process writes, and returns its findings.
+    """Passes each message that the process writes to `say`, and returns the findings that it writes at the end.
 
-    Raises DoctorError if the process ends, cannot be watched, or writes nothing in time.
+    Raises DoctorError if the process ends early, cannot be watched, or does not write the findings in time.
     """
     line, latest = "", time.monotonic() + PATIENCE
     with (folder / "found").open(encoding="utf-8") as file:
@@ -132,10 +132,10 @@ def _read(pid: int, folder: Path, seconds: float, say: Callable[[str], None]) ->
                 latest += seconds if kind == "watches" else 0
                 say(value + (_children(pid) if kind == "watches" else ""))
             except KeyboardInterrupt:
-                (folder / "script.py").unlink(missing_ok=True)  # the process then stops watching and writes findings
+                (folder / "script.py").unlink(missing_ok=True)  # makes the process stop watching and write its findings
     if not _runs(pid):
         raise DoctorError(f"process {pid} has ended")
-    _execute(pid, os.devnull)  # replaces the script that has not run, because its folder will be deleted
+    _execute(pid, os.devnull)  # the script has not run: replaces it, because its folder will be deleted
     raise DoctorError(f"process {pid}: {_SILENT}")
 
 
@@ -149,7 +149,7 @@ def _runs(pid: int) -> bool:
 
 
 def _why_not(pid: int) -> str:
-    """Returns why the doctor cannot attach to the process, or "" if no reason can be seen."""
+    """Returns the reason why the doctor cannot attach to the process, or "" if this function finds none."""
     process, scope = Path(f"/proc/{pid}"), Path("/proc/sys/kernel/yama/ptrace_scope")
     if not _runs(pid):
         return "there is no such process"
@@ -161,7 +161,7 @@ def _why_not(pid: int) -> str:
 
 
 def _children(pid: int) -> str:
-    """Returns the rest of a sentence, which lists the child processes (for example workers), or "" without any."""
+    """Returns text to append to a message: the ids of child processes (for example workers), or "" without any."""
     with suppress(OSError):
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
         return f"; its child processes are {', '.join(children)}" if children else ""

@@ -1,4 +1,4 @@
-"""The part of `attach` that runs in the attached process, in a thread of its own: see attach.py."""
+"""The part of `asgi-doctor attach` that runs in the watched process, in a separate thread. attach.py starts it."""
 
 import asyncio
 import inspect
@@ -23,15 +23,15 @@ from asgi_doctor.stacks import claim_package
 from asgi_doctor.watchdog import Watchdog
 
 _INTERVAL = 0.1
-_FREE_SECONDS = 5.0  # the longest time that a loop may take to run the last callback
-# The files of asyncio's own frames. uvloop's loop has no Python frames.
+_FREE_SECONDS = 5.0  # how long `_forget` waits for each loop to run the doctor's last callback
+# Files of asyncio whose frames belong to the loop. uvloop's loop has no Python frames.
 _OF_LOOP = re.compile(r"asyncio[/\\](base_events|events|runners)\.py$")
 
 
 def watch(folder: str, main: asyncio.AbstractEventLoop | None, warn: float, seconds: float) -> None:
-    """Watches all loops for `seconds`, or until the command deletes the script. Writes messages as lines of JSON.
+    """Watches all loops for `seconds`, or until the command deletes the script. Writes messages to `folder`, as JSON.
 
-    `main` is the loop that the main thread runs. At the end, removes all of the doctor's modules from the process.
+    `main` is the main thread's loop, or None. At the end, removes this copy of the doctor from the process.
     """
     sources = set(linecache.cache)
     with (Path(folder) / "found").open("a", encoding="utf-8", buffering=1) as file:
@@ -44,7 +44,7 @@ def watch(folder: str, main: asyncio.AbstractEventLoop | None, warn: float, seco
             if finding.kind in SAID_AT_ONCE:
                 write("said", other(finding))
 
-        for argument in sys.orig_argv:  # the application of uvicorn or gunicorn may be an installed package
+        for argument in sys.orig_argv:  # an application named on the command line may be an installed package
             if re.fullmatch(r"[\w.]+:[\w.]+", argument):
                 claim_package(argument.partition(":")[0])
         collected = Findings(warn, lambda *found: write("said", blocking(*found)), report)
@@ -65,12 +65,12 @@ def watch(folder: str, main: asyncio.AbstractEventLoop | None, warn: float, seco
 
 
 def _running_loops(main: asyncio.AbstractEventLoop | None) -> Iterator[RunningLoop]:
-    """Yields each running loop once. A function that runs a loop has the loop or its runner in a local variable."""
+    """Yields each running loop once. Searches the local variables of all running functions for loops and Runners."""
     known = set()
     for thread in sorted(threading.enumerate(), key=lambda one: one is not threading.main_thread()):
         frames = frames_of_thread(thread.ident or 0)
         depth = next((index for index, one in enumerate(frames) if one.f_code.co_flags & inspect.CO_COROUTINE), None)
-        if depth is None:  # an estimate, which `Watchdog._answer` corrects
+        if depth is None:  # no coroutine runs: estimates the depth, which `Watchdog._answer` corrects
             own = [index + 1 for index, one in enumerate(frames) if _OF_LOOP.search(one.f_code.co_filename)]
             depth = max(own, default=len(frames))
         here = [main] if thread is threading.main_thread() else []
@@ -88,7 +88,7 @@ def _loop_of(value: object) -> asyncio.AbstractEventLoop | None:
 
 
 def _forget(folder: str, sources: set[str], loops: list[asyncio.AbstractEventLoop]) -> None:
-    """Waits for the doctor's last callbacks on the loops, then removes its modules and the sources that it has read."""
+    """Waits for the doctor's last callbacks on the loops. Then removes the doctor's modules and cached source lines."""
     for loop in loops:
         free = threading.Event()
         with suppress(RuntimeError):  # the loop is closed

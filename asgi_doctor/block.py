@@ -9,18 +9,18 @@ from asgi_doctor.request import Request
 from asgi_doctor.stacks import Stack
 from asgi_doctor.watched import Passed
 
-# Seconds. Python code releases the interpreter lock within `sys.getswitchinterval()`, 5 ms, to a thread that asks for
-# it; the rest is for getting a core. If the sampler waits longer, C code or a garbage collection has kept the lock.
+# Seconds. Python code releases the interpreter lock to a waiting thread within 5 ms (`sys.getswitchinterval()`). The
+# rest is for getting a core. If the sampler waits longer, C code or a garbage collection has kept the lock.
 MOST_SWITCH = 0.015
-SAMPLES = 5  # number of samples in the time of a block's limit
-MOST_SAMPLES = 100  # of a block, only the latest samples are kept
+SAMPLES = 5  # a block that is as long as the limit gets this many samples
+MOST_SAMPLES = 100  # a block keeps only this many samples, the latest ones
 
 
 class Sample(NamedTuple):
-    """A stack of the loop's thread, and the seconds that it stands for, without the time in which there was no core.
+    """A stack of the loop's thread. `seconds`: how long it lasted, without the time in which the thread had no core.
 
-    `computing`: CPU time of the thread. `collecting`: time of garbage collections. Consecutive equal stacks are one
-    sample: `times` is the number of stacks, and `first` is the time in seconds of the first stack.
+    `computing`: CPU seconds of the thread. `collecting`: seconds of garbage collections. Consecutive samples with equal
+    stacks are merged: `times` is the number of merged samples, and `first` is the `seconds` of the first one.
     """
 
     stack: Stack
@@ -31,7 +31,7 @@ class Sample(NamedTuple):
     first: float = 0.0
 
     def plus(self, *more: float) -> "Sample":
-        """Returns the sample with `more` added: to its seconds, its computing, its collecting and its times."""
+        """Returns the sample with the numbers `more` added to `seconds`, `computing`, `collecting` and `times`."""
         sums = (own + other for own, other in zip(self[1:5], more, strict=True))
         return Sample._make((self.stack, *sums, self.first))
 
@@ -41,8 +41,8 @@ class Block:
     """One callback of the loop, as the watchdog's samples saw it. `began` is a time of `time.monotonic`.
 
     `callback` identifies the callback. `without_core`: seconds in which the thread was runnable and had no core.
-    `computing` and `collecting` are sums over all samples, even if `samples` no longer has them. `kept_lock`: C code
-    kept the interpreter lock at the beginning, so the block may have only one sample.
+    `computing` and `collecting` are sums over all samples, including those that `samples` no longer has. `kept_lock`:
+    the loop's thread kept the interpreter lock at the beginning, so the block may have only one sample.
     """
 
     callback: Hashable
@@ -68,7 +68,7 @@ class Block:
         self.taken += 1
 
     def prolong(self, seconds: float, computing: float, collecting: float) -> None:
-        """Adds the time after the last sample to this sample. The three times exclude the time without a core."""
+        """Adds the time since the last sample to that sample. `seconds` does not include time without a core."""
         if self.samples:
             self.samples[-1] = self.samples[-1].plus(seconds, computing, collecting, 0)
             self.computing += computing
@@ -80,16 +80,16 @@ class Block:
 
 @dataclass(slots=True)
 class Ping:
-    """A callback that the watchdog schedules on the loop; the loop runs it as soon as it is free."""
+    """A callback that the watchdog schedules on the loop. `answered`: when the loop has run it, or None before."""
 
     answered: float | None = None
 
 
 def begun(key: Hashable, request: Request, passed: Passed, wanted: float, times: tuple[float, float]) -> Block:
-    """Returns a block that is sampled for the first time. `times`: when it began, at the earliest and most probably.
+    """Returns a block that is sampled for the first time. `times`: the earliest and the most probable beginning.
 
-    If the loop's thread kept the interpreter lock, as a regular expression does, the sampler could not run meanwhile,
-    so the block began earlier than the most probable time.
+    If the loop's thread kept the interpreter lock, for example in a regular expression, the sampler could not run
+    meanwhile. Then the block began earlier than the most probable time.
     """
     earliest, probably = times
     if passed.released_lock:  # the loop iterates, so only a garbage collection can have kept the lock for long

@@ -1,11 +1,11 @@
-"""Recognises code that builds something expensive: a client, a TLS context, an import."""
+"""Recognises expensive work that a process should do only once: to create a client or a TLS context, or to import."""
 
 import re
 from functools import lru_cache
 
 from asgi_doctor.stacks import Location, Stack
 
-# Slow constructors in libraries, by the end of their qualified names. They load API models, CA bundles or drivers.
+# Qualified names of slow constructors in libraries, which load API models, CA bundles or drivers.
 _FUNCTIONS = re.compile(
     r"(Client|Session|Engine|Pool|PoolManager|ConnectionPool|Connector|Environment|SSLContext)\.__init__$"
     r"|(^|\.)(create_client|create_engine|create_async_engine|create_default_context|create_urllib3_context"
@@ -20,12 +20,12 @@ _CALLS = re.compile(
 
 
 def builds(inner: Stack, source: str) -> bool:
-    """Returns whether `inner`, which the user's line `source` has called, builds something."""
+    """Returns whether the user's line builds something expensive. `inner`: the line's calls. `source`: its code."""
     return any(_is_builder(location) for location in inner) or bool(_CALLS.search(source))
 
 
 def imports(inner: Stack) -> bool:
-    """Returns whether the user's line is importing a module that is not the user's."""
+    """Returns whether the user's line is importing a library. `inner`: the line's calls."""
     return any(location.file.startswith("<frozen importlib") for location in inner)
 
 

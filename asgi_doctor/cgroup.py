@@ -1,4 +1,4 @@
-"""How often the kernel has stopped this process because of the CPU limit: CFS throttling of the cgroup, v1 or v2.
+"""Reads how often and how long a CPU limit has stopped this process: CFS throttling of its cgroup, v1 or v2.
 
 cpu.stat: https://docs.kernel.org/scheduler/sched-bwc.html#statistics, https://docs.kernel.org/admin-guide/cgroup-v2.html
 /proc/…/cgroup, /proc/…/mountinfo: man 7 cgroups, man 5 proc_pid_mountinfo.
@@ -22,8 +22,8 @@ class Throttling(NamedTuple):
 def cpu_stat(proc: Path = PROC) -> Path | None:
     """Returns the cpu.stat file that counts the throttling of this process, or None if there is none.
 
-    The file belongs to the process's cgroup, or to its nearest ancestor that has the cpu controller. The limit of a
-    higher ancestor throttles this process, too, but the file of that ancestor counts all processes below it.
+    The file belongs to the process's cgroup, or to the nearest ancestor that has the cpu controller. A higher ancestor
+    may limit this process, too. Its file is not used, because it also counts processes of other cgroups.
     """
     return next((file for group in _groups(proc) if throttling(file := group / "cpu.stat") is not None), None)
 
@@ -63,7 +63,7 @@ def _groups(proc: Path) -> Iterator[Path]:
 
 
 def _mounted(mounts: list[list[str]], version_2: bool) -> Iterator[tuple[PurePosixPath, Path]]:
-    """Yields each mount of the hierarchy: which folder of the hierarchy is mounted, and where."""
+    """Yields each mount of cgroup v2, or of v1's cpu controller: the mounted folder, and the mount point."""
     for fields in mounts:
         kind, _, options = fields[fields.index("-") + 1 :][:3]
         if kind == ("cgroup2" if version_2 else "cgroup") and (version_2 or "cpu" in options.split(",")):
@@ -71,7 +71,7 @@ def _mounted(mounts: list[list[str]], version_2: bool) -> Iterator[tuple[PurePos
 
 
 def _folders(path: PurePosixPath, root: PurePosixPath, mounted: Path) -> Iterator[Path]:
-    # `path` is not below `root` in a container that sees the host's path, but has only its own cgroup mounted.
+    # A container may see the host's `path`, although only its own cgroup is mounted. Then `path` is not below `root`.
     own = mounted / path.relative_to(root) if path.is_relative_to(root) and ".." not in path.parts else mounted
     yield own
     yield from (folder for folder in own.parents if folder.is_relative_to(mounted))
