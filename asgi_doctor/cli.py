@@ -21,10 +21,10 @@ def main(
 ) -> int:
     """Runs the command and returns its exit code.
 
-    The exit code is 1 if --check finds something new; 2 after a DoctorError, or if --check sees only errors in response
-    to a request of --send; 3, as with uvicorn, if the application's start-up fails; otherwise 0. If --for is given and
-    the start-up hangs, ends the process with 3. `explain` returns more lines about a finding, for the summary.
-    Raises SystemExit after --help (0), or if an option is wrong (2).
+    The exit code is 1 if --check is given and a finding is new. It is 2 after a DoctorError, or if --check is given and
+    all responses to one request of --send are errors. It is 3, as with uvicorn, if the application's start-up fails.
+    Otherwise, it is 0. If --for is given and the start-up hangs, this function ends the process with 3.
+    `explain` adds lines to a finding in the summary. Raises SystemExit after --help (0), or if an option is wrong (2).
     """
     try:
         configured = configuration.read(Path.cwd())
@@ -54,7 +54,7 @@ def command() -> None:
 
 
 def _end(wanted: argparse.Namespace, permitted: Permitted, result: session.Result, explain: Explain) -> int:
-    """Prints the summary, writes the files, and returns the exit code."""
+    """Prints the summary, writes the files that the options name, and returns the exit code."""
     new = permitted.new(result.findings)
     for line in report.summary(new, len(result.findings) - len(new), result.seen, wanted.warn, explain):
         say(line)
@@ -76,7 +76,7 @@ def _end(wanted: argparse.Namespace, permitted: Permitted, result: session.Resul
 
 
 def _leave(wanted: argparse.Namespace, permitted: Permitted, hangs: session.Result, explain: Explain) -> None:
-    """Prints the summary and ends the process, even if an output fails. Runs in another thread than the main one."""
+    """Calls `_end`, and then ends the process, even if `_end` fails. Does not run in the main thread."""
     code = START_FAILED
     try:
         code = _end(wanted, permitted, hangs, explain)

@@ -1,4 +1,4 @@
-"""The user's configuration: `[tool.asgi-doctor]` in pyproject.toml. Its `allow` and `baseline` let findings pass."""
+"""The user's configuration: `[tool.asgi-doctor]` in pyproject.toml. `allow` and `baseline` in it permit findings."""
 
 import json
 import tomllib
@@ -12,13 +12,13 @@ from asgi_doctor.finding import Finding
 
 Known = set[tuple[str, str, str, str]]
 
-# The keys of a table in `send`, and the options that they stand for, in the order on the command line.
+# The keys of a table in `send`, and their options. --send is first, because the others refer to the --send before them.
 _OPTIONS = {"request": "--send", "header": "--header", "body": "--body"}
 _REQUESTS = 'send = ["GET /pay", { request = "POST /login", body = "name=ada", header = ["Accept: text/html"] }]'
 
 
 class Allowed(NamedTuple):
-    """Permits the findings whose line calls `library`, on routes that fit the pattern `route`."""
+    """Permits findings on routes that match the pattern `route`, if `library` is "" or the line calls this library."""
 
     library: str
     route: str
@@ -28,7 +28,7 @@ class Allowed(NamedTuple):
 
 
 class Permitted(NamedTuple):
-    """The findings that are permitted, by `allow` or by a baseline."""
+    """Permits findings that fit a rule in `allow`, or whose key is in `known`, the keys of a baseline."""
 
     allow: list[Allowed]
     known: Known
@@ -40,7 +40,7 @@ class Permitted(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """The content of `[tool.asgi-doctor]`. `arguments`: its options in the form that they have on the command line."""
+    """The content of `[tool.asgi-doctor]`. `arguments`: the options in it, written as on the command line."""
 
     arguments: list[str]
     allow: list[Allowed]
@@ -48,9 +48,9 @@ class Configuration(NamedTuple):
 
 
 def read(folder: Path) -> Configuration:
-    """Returns the configuration in the folder's pyproject.toml, or an empty one without such a file.
+    """Returns the configuration in the folder's pyproject.toml, or an empty one if there is no such file.
 
-    Raises DoctorError.
+    Raises DoctorError if the file cannot be read or has a wrong entry.
     """
     file = folder / "pyproject.toml"
     try:
@@ -73,7 +73,7 @@ def _arguments(name: str, value: Any) -> list[str]:
 
 
 def _request(entry: Any) -> list[str]:
-    """Returns the options for one request. `entry`: a string or a table."""
+    """Returns the options for one request. `entry`: a string or a table. Raises DoctorError if the table is wrong."""
     entry = entry if isinstance(entry, dict) else {"request": entry}
     table = {name: value if isinstance(value, list) else [value] for name, value in entry.items()}
     if "request" not in table or not table.keys() <= _OPTIONS.keys():
@@ -90,16 +90,16 @@ def _allowed(entry: Any) -> Allowed:
 
 
 def baseline(findings: Iterable[Finding]) -> str:
-    """Returns the findings as a baseline. It has no line numbers, which change with each edit."""
+    """Returns the findings as a baseline in JSON. It has no line numbers, because they change with each edit."""
     names = ("file", "function", "route", "kind")
     known = [dict(zip(names, one, strict=True)) for one in sorted({key(finding) for finding in findings})]
     return json.dumps({"known": known}, indent=2, ensure_ascii=False) + "\n"
 
 
 def known_findings(file: Path | None, *, writes: bool = False) -> Known:
-    """Returns the keys of the findings in a baseline, or an empty set if `file` is None. Raises DoctorError.
+    """Returns the keys of the findings in the baseline `file`, or an empty set if `file` is None.
 
-    `writes`: this run writes a baseline, perhaps for the first time, so the file may be missing.
+    Raises DoctorError if the file is missing or is no baseline. With `writes`, it may be missing: this run writes one.
     """
     if file is None or (writes and not file.exists()):
         return set()

@@ -16,7 +16,7 @@ _SERIALISES = re.compile(
 )
 # In these files, SQLAlchemy makes objects from rows: SQLAlchemy computes, not the database.
 _LOADS_ROWS = re.compile(r"/sqlalchemy/orm/(loading|instrumentation|state)\.py$")
-# The framework reads or validates the body of a request.
+# In these files, the framework reads or validates the body of a request.
 _READS = re.compile(r"/(starlette/(requests|formparsers)|fastapi/dependencies/utils)\.py$")
 _VALIDATES = re.compile(r"model_validate|validate_(json|python|strings)\(")
 _MATCHES = re.compile(r"\bre\.\w+\(|\.(match|search|fullmatch|findall|finditer|sub|split)\(")
@@ -26,18 +26,18 @@ _RELEASES = re.compile(
     r"pbkdf2_hmac|scrypt|bcrypt|argon2|hashlib|\bhmac\.|(sha\d+|sha3_\d+|md5|blake2[bs])\(|zlib|gzip|bz2|lzma"
     r"|\.(de)?compress\(|hash_password"
 )
-# Matches the adapters of passlib and pwdlib, too: passlib/handlers/bcrypt.py, pwdlib/hashers/argon2.py.
+# Files that call such C code, also in passlib and pwdlib: passlib/handlers/bcrypt.py, pwdlib/hashers/argon2.py.
 _RELEASING_FILES = re.compile(r"/(hashlib|hmac|gzip|bz2|lzma)\.py$|/(bcrypt|argon2|zipfile)(/|\.py$)")
-# A database that computes in this process is SQLite, or DuckDB: both release the interpreter lock for each step.
+# Database calls. Only SQLite and DuckDB compute in this process. They release the interpreter lock meanwhile.
 _QUERIES = re.compile(r"\.(execute(many|script)?|fetch(one|many|all))\(")
 
 
 def cure(kind: Kind, cause: Kind, source: str, inner: Stack, *, handles: bool) -> Cure:
     """Returns the advice for a finding of this kind.
 
-    `cause`: what the line does, for example compute, because the kinds `many_short` and `startup` do not say so.
-    `source`: the user's line. `inner`: the calls that the line makes. `handles`: the line is the `def` of an endpoint,
-    so the framework does the work.
+    `cause`: what the line does, for example COMPUTES. The kinds MANY_SHORT and STARTUP do not say this. `source`: the
+    user's line. `inner`: the calls that the line makes. `handles`: the line is the `def` of an endpoint, and stands for
+    the work of the framework before and after the endpoint.
     """
     if kind is Kind.STARTUP:
         return advice.STARTUP_WAITS if cause is Kind.WAITS else advice.STARTUP_COMPUTES
@@ -78,7 +78,7 @@ def _waited(files: list[str], source: str, *, handles: bool) -> Cure:
 
 
 def _computed(files: list[str], source: str, innermost: str, *, handles: bool) -> Cure:
-    """Returns the advice for a line that computes. `innermost`: the code of the innermost call, or `source` itself."""
+    """Returns the advice for a line that computes. `innermost`: the innermost call's code, or else `source`."""
     if any(_LOADS_ROWS.search(file) for file in files):
         return advice.ROWS
     if handles or (any(_SERIALISES.search(file) for file in files) and not _VALIDATES.search(source)):

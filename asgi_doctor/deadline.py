@@ -1,4 +1,4 @@
-"""Detects that a start hangs, and where: in the application's import, its factory, or its lifespan."""
+"""Detects that the start of an application hangs, and where: in the import, the factory, or the lifespan."""
 
 import sys
 import threading
@@ -45,7 +45,7 @@ class Deadline:
         return f"has not ended after {self._seconds:g} s: it waits for {self._part}{at}"
 
     def _line(self) -> Location | None:
-        """Returns the user's innermost line that the thread runs or, if the loop is idle, that the lifespan awaits."""
+        """Returns the user's innermost line in the thread's stack, or else in the lifespan's stack, or else None."""
         with without_collections():
             return self._read_line()
 

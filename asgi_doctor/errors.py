@@ -1,7 +1,7 @@
-"""The error for a request of the user that the doctor cannot carry out, and the exit code after a failed start."""
+"""The error that the command prints as one line, and the exit code after a failed start of the application."""
 
 START_FAILED = 3  # the same as uvicorn's exit code
 
 
 class DoctorError(Exception):
-    """A request of the user that the doctor cannot carry out. `str()` is one line: the value, and what is allowed."""
+    """The doctor cannot do what the user wants. `str()` is one line: usually the wrong value, and what is allowed."""

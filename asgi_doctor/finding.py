@@ -1,4 +1,4 @@
-"""Defines what the doctor reports: one line of the user's code on one route, and what it does to the event loop."""
+"""Defines what the doctor reports: one line of the user's code on one route, and how it blocks the event loop."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,10 +7,10 @@ from enum import StrEnum
 class Kind(StrEnum):
     """The way in which a line blocks.
 
-    WAITS: sleep, sockets, locks, subprocesses, files. COMPUTES: Python, regular expressions, serialisation. BUILDS:
-    clients, TLS contexts, first imports. STARVES: calls wait for a thread. COLLECTS: garbage collection. MANY_SHORT:
-    many blocks, each below the limit, with a large sum. STARTUP: the line waits, computes or collects before the first
-    request.
+    WAITS: in a sleep, or for a socket, lock, subprocess or file. COMPUTES: runs Python, a regular expression or a
+    serialiser. BUILDS: creates a client or a TLS context, or imports a module. STARVES: keeps the threads of a pool, so
+    calls wait for a thread. COLLECTS: collects garbage. MANY_SHORT: blocks often, each time for less than the limit.
+    STARTUP: waits, computes or collects garbage before the first request.
     """
 
     WAITS = "waits"
@@ -32,18 +32,18 @@ class Cure:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line that blocks. `count`: the number of blocks. `seconds`: their total. `longest`: the longest, in seconds.
+    """One line that blocks. `count`: the number of blocks. `seconds`: their sum. `longest`: the longest, in seconds.
 
-    For the kind STARVES, the figures describe one period in which at least one call was always waiting for a thread:
+    For the kind STARVES, the figures describe a period in which there was always a call that waited for a thread:
     `count` is the largest number of calls that waited at once, `seconds` is the sum of the calls' waiting times, and
     `longest` is the length of the period, not the longest wait of one call.
 
     `route`: like `GET /orders/{id}`, or "" outside of a request. `chain`: the calls from the line to the library, each
     as `file:line in function`, the line itself first. `in_app`: the line is the user's, not a library's. `trace_id`:
-    OpenTelemetry's trace id of the last block, or None. `uncertainty`: if other lines share the same blocks, the 95 %
-    interval of `seconds` is `seconds` ± `uncertainty`. `libraries`: the packages that the line calls; if the line is in
-    a library, its package comes first. `allowed`: a comment in the code allows the line to block. `coroutine`: the line
-    in the nearest `async def` that calls the function of the line, or "" if the line itself is in an `async def`.
+    OpenTelemetry's trace id of the last block, or None. `uncertainty`: half the width of the 95 % interval of
+    `seconds`, or 0 if no other line shares the blocks. `libraries`: the packages that the line calls; if the line is in
+    a library, this library comes first. `allowed`: a comment in the code allows the line to block. `coroutine`: the
+    line in the nearest `async def` that calls the line's function, or "" if there is none or the line is in one itself.
     """
 
     file: str
@@ -70,5 +70,5 @@ class Finding:
 
     @property
     def replaced(self) -> str:
-        """Returns the line that the cure's example replaces, or "" if there is no example, or if it goes elsewhere."""
+        """Returns the line that the cure's example replaces, or "" if it replaces none or there is no example."""
         return self.source if self.cure.example and self.kind not in {Kind.STARVES, Kind.COLLECTS} else ""

@@ -1,4 +1,4 @@
-"""All findings of one event loop: blocks above the limit, sums of short blocks, starvation and the start."""
+"""Collects all findings: blocks above the limit, sums of short blocks, starvation of threads, and slow starts."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ from asgi_doctor.tally import Tally
 
 OnFound = Callable[[Location, Stack, float], None]
 OnFinding = Callable[[Finding], None]
-# A location and a route. The location is a line, or a function, which has the line number 0.
+# A location and a route. A location with the line number 0 stands for a function.
 Key = tuple[Location, str]
 
 # The doctor reports the short blocks of one function on one route when their sum exceeds SHORT_LIMITS times the limit.
@@ -22,7 +22,7 @@ SHORT_SHARE = 0.05
 SHORT_LIMITS = 5
 # A block that has lasted this many times the limit is reported before it ends, because it may never end.
 STUCK_LIMITS = 10
-# Maximum number of tallies. If an application has no routes, each request may have another path and so another tally.
+# Maximum number of tallies (see tally.py). In an application without routes, each new path of a request adds a tally.
 MOST_TALLIES = 1000
 
 
@@ -30,8 +30,8 @@ class Findings:
     """Collects blocks.
 
     `on_found` is called once per line, when a block of the line exceeds the limit. `on_finding` is called when a line's
-    first block ends or has lasted STUCK_LIMITS times the limit, when the sum of its short blocks is too large, and for
-    new findings that `add` receives. A line that a comment in the code allows to block is counted, but not reported.
+    first long block ends or has lasted STUCK_LIMITS times the limit, when the sum of short blocks is too large, and for
+    new findings that `add` receives. Neither is called for a line that a comment in the code allows to block.
     """
 
     def __init__(self, limit: float, on_found: OnFound | None, on_finding: OnFinding | None) -> None:
@@ -64,7 +64,7 @@ class Findings:
             self._tell(finding)
 
     def count(self, block: Block, now: float) -> None:
-        """Counts a block that still lasts at `now`, as soon as it is longer than the limit, and reports its lines."""
+        """If the block is longer than the limit at `now`, counts the block once, and reports each of its lines once."""
         block.lasts_until(now)
         if block.seconds <= self._limit or not block.samples:
             return
@@ -83,7 +83,7 @@ class Findings:
                 self._tell_once(key, tally)
 
     def end(self, block: Block, now: float) -> None:
-        """Adds a block that has ended at `now`."""
+        """Adds a block, which has ended at `now`, to the sums of its lines."""
         self.count(block, now)
         if not block.samples:
             return
@@ -101,7 +101,7 @@ class Findings:
     def _long_parts(self, block: Block) -> tuple[list[Part], list[Part]]:
         """Returns the long parts and the short parts of a block.
 
-        If the block is above the limit, but none of its parts is, all parts count as long.
+        Parts above the limit are long. If the block is above the limit, but none of its parts is, all parts are long.
         """
         parts, route = divided(block, self._limit / SAMPLES), block.request.route
         long = [part for part in parts if part.seconds > self._limit or (part.location, route) in self._long]
@@ -114,10 +114,10 @@ class Findings:
         return not full or bool(known & (self._long.keys() | self._short.keys()))
 
     def _long_tally(self, part: Part, request: Request, tallies: dict[Key, Tally]) -> tuple[Key, Tally]:
-        """Adds the part to the tally of its key, and returns both.
+        """Adds the part to the tally of its key in `tallies`, and returns the key and the tally.
 
-        The key is the line if the line waits, and its function if the line computes, because the samples of a loop that
-        computes are in different lines of the function.
+        The key is the line if the line waits or builds. It is the line's function if the line computes or collects
+        garbage, because the samples of such work are in several lines of the function.
         """
         alone = Tally(part, request, short=False)
         alone.add(part, request)
@@ -158,7 +158,7 @@ def _key_of_function(part: Part, request: Request) -> Key:
 
 
 def _heavier(tallies: list[tuple[Key, Tally]], others: list[tuple[Key, Tally]]) -> list[Finding]:
-    """Returns the findings of `tallies` without those whose function and route have more seconds in `others`."""
+    """Returns the finding of each tally, unless `others` has a tally with the same key and at least as many seconds."""
     more = [(key, tally.seconds) for key, tally in others]
     return [one.finding() for key, one in tallies if all(key != other or one.seconds > most for other, most in more)]
 
