@@ -11,10 +11,10 @@ from typing import Any
 
 
 class GarbageTime:
-    """Sums the CPU seconds of the collections that the thread with this identifier runs, from `start` to `stop`.
+    """Sums the CPU seconds of the collections that run in `thread` (an identifier), from `start` to `stop`.
 
     A collection keeps the interpreter lock and runs no Python code except finalizers and callbacks of weak references,
-    so samples hardly show it.
+    so samples of stacks hardly ever show it.
     """
 
     def __init__(self, thread: int) -> None:
@@ -35,7 +35,7 @@ class GarbageTime:
             gc.callbacks.remove(self._collecting)
 
     def _collecting(self, phase: str, _: dict[str, Any]) -> None:
-        # A forked process inherits the callback, and cannot read the clock of its parent's thread.
+        # A forked process inherits this callback, but cannot read the clock of its parent's thread.
         if threading.get_ident() == self._thread and os.getpid() == self._process:
             if phase == "start":
                 self._began = self._clock()
@@ -46,10 +46,10 @@ class GarbageTime:
 
 @contextmanager
 def without_collections() -> Iterator[None]:
-    """Prevents garbage collections in the `with` block, so that it can safely read frames of running threads and tasks.
+    """Prevents garbage collections in the `with` block, which can then safely read frames of other threads and tasks.
 
-    Python 3.11 may collect garbage while it makes the object of a frame. A finalizer or a callback of the collection
-    can let the frame's thread continue. The object then belongs to a frame that has ended, and the process crashes.
+    Python 3.11 may collect garbage while it makes a frame object. A finalizer that runs in this collection may let the
+    frame's thread continue. If the frame then ends, the new object is invalid, and the process crashes.
     Python 3.12 collects only between instructions: https://github.com/python/cpython/issues/97922
     """
     collects = sys.version_info < (3, 12) and gc.isenabled()
@@ -63,7 +63,7 @@ def without_collections() -> Iterator[None]:
 
 
 def _clock_of(thread: int) -> Callable[[], float]:
-    """Returns the thread's CPU clock, which any thread can read. Without such clocks, returns `time.perf_counter`."""
+    """Returns the thread's CPU clock, which any thread can read. If there is none, returns `time.perf_counter`."""
     if not hasattr(time, "pthread_getcpuclockid"):
         return time.perf_counter
     clock = time.pthread_getcpuclockid(thread)

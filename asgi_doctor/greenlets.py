@@ -1,4 +1,4 @@
-"""The stack of a thread that runs a greenlet, as SQLAlchemy's asyncio extension does for each statement.
+"""Finds the stack of a thread that runs a greenlet. SQLAlchemy's asyncio extension runs each statement in a greenlet.
 
 A greenlet has a stack of its own. The coroutine that waits for the greenlet is in the stack of the greenlet's parent.
 """
@@ -37,7 +37,7 @@ def _switched(_: str, switch: tuple[Any, Any]) -> None:
 def frames_of_thread(thread: int) -> list[FrameType]:
     """Returns the frames of a thread, the outermost first, or [] if the thread has ended.
 
-    `sys._current_frames` is documented for debuggers only, but there is no other way.
+    `sys._current_frames` is documented for debuggers only, but Python has no other function for this.
     """
     frames = frames_of(sys._current_frames().get(thread))
     waiting = getattr(_running.get(thread), "parent", None)

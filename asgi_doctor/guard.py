@@ -1,13 +1,13 @@
-"""`no_blocking` watches every event loop that runs in a part of a program, usually in a test.
+"""`no_blocking` watches every event loop that runs during a `with` block, usually in a test.
 
     with asgi_doctor.no_blocking(limit=0.05):
         await client.get("/orders")
 
-It watches loops in any thread: anyio's, pytest-asyncio's, Starlette's TestClient.
+It watches loops in all threads, for example the loops that AnyIO, pytest-asyncio or Starlette's TestClient start.
 """
 
 import threading
-from asyncio.events import _get_running_loop as _running_loop  # None instead of an error under trio
+from asyncio.events import _get_running_loop as _running_loop  # unlike `get_running_loop`, returns None under trio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Self
@@ -21,15 +21,15 @@ from asgi_doctor.stacks import depth_of_loop
 from asgi_doctor.watchdog import Watchdog, allowed_limit
 
 _BLOCKS = {Kind.WAITS, Kind.COMPUTES, Kind.BUILDS, Kind.COLLECTS}
-# Debuggers: while one of them waits for the user, it blocks the loop.
+# Packages of debuggers. A debugger blocks the loop while it waits for the user.
 _DEBUGGERS = {"bdb", "pdb", "pydevd", "_pydevd_bundle", "debugpy"}
 _UNWATCHED = "no event loop of asyncio or uvloop has run, and no other can be watched (perhaps it was trio's)"
 
 
 class NoBlocking:
-    """Raises AssertionError at the end of `with` if a line of the user blocked a loop, or no loop could be watched.
+    """Raises AssertionError at the end of `with` if a line of the user blocked a loop, or if no loop could be watched.
 
-    `findings`: the lines that have blocked a loop for more than `limit` seconds.
+    `findings`: the lines that have blocked a loop for more than `limit` seconds, except permitted ones.
     """
 
     def __init__(self, limit: float = 0.05, permitted: Permitted | None = None) -> None:
@@ -62,15 +62,15 @@ class NoBlocking:
 
     @property
     def blocks(self) -> list[Finding]:
-        """Returns all findings, including findings that are allowed or in the baseline."""
+        """Returns all findings about lines of the user, including findings that are allowed or in the baseline."""
         found = [finding for watchdog in [*self._ended, *self._watchdogs.values()] for finding in watchdog.findings]
         blocks = [finding for finding in found if finding.kind in _BLOCKS and finding.in_app]
         return [one for one in blocks if not _DEBUGGERS & set(one.libraries)]
 
     def failure(self, *, unwatched: bool = True) -> str:
-        """Returns the findings as text, or "" without findings.
+        """Returns the findings as text, or "" if there are none.
 
-        `unwatched`: if no loop could be watched, returns a text that says so.
+        `unwatched`: whether to return an error text if no loop could be watched.
         """
         if unwatched and not self._ended and not self._watchdogs:
             return _UNWATCHED

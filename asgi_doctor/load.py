@@ -1,10 +1,10 @@
 """Sends the requests of `--send`: `python load.py HOST PORT AT_ONCE`, with the requests as JSON on standard input.
 
-Sends each request twice alone and then AT_ONCE times concurrently. A request alone times out after 10 s. Concurrent
-requests time out after 10 s plus the time that they would take one after another, but at most 60 s. Later requests send
-the cookies of earlier responses. In the path and the headers of a later request, `{name}` is replaced by the value of
-that name in an earlier response, which must be a JSON object. The exit code is 1 if all responses to one of the
-requests are errors.
+Sends each request twice, one after the other, and then AT_ONCE times concurrently. The first two time out after 10 s.
+Concurrent requests time out after 10 s plus the time that they would take one after another, but at most 60 s. Later
+requests send the cookies of earlier responses. In the path and the headers of a later request, the script replaces
+`{name}` with the value of `name` in an earlier response that is a JSON object. The exit code is 1 if all responses to
+one of the requests are errors.
 """
 
 import json
@@ -18,14 +18,14 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import Any, NamedTuple
 
 ALONE = 2
-AT_ONCE = 50  # more than AnyIO's pool has threads, which is 40
+AT_ONCE = 50  # more than the 40 threads of AnyIO's pool
 SECONDS = 10.0
 MOST_SECONDS = 60.0
-_MOST_BYTES = 1_000_000  # of the body of a response are kept, to find values in it
+_MOST_BYTES = 1_000_000  # about this much of a response's body is kept, to find values in it
 
 
 class Request(NamedTuple):
-    """A request of the user. Without a Content-Type, a body that is valid JSON is sent as JSON, any other as a form."""
+    """A request of --send. Without a Content-Type header, valid JSON is sent as JSON, and any other body as a form."""
 
     method: str
     path: str
@@ -34,12 +34,12 @@ class Request(NamedTuple):
 
 
 def send_all(host: str, port: int, at_once: int, requests: Sequence[Request], say: Callable[[str], None]) -> int:
-    """Runs this file as a process. `say` receives each line of the output. Returns the exit code."""
+    """Runs this file as a process, which sends the requests. `say` receives each output line. Returns the exit code."""
     command = [sys.executable, "-P", __file__, host, str(port), str(at_once)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as sending:
         assert sending.stdin is not None
         assert sending.stdout is not None
-        with sending.stdin as written:  # not as arguments, which other users can see: a header may be secret
+        with sending.stdin as written:  # not as arguments: other users can see them, and a header may be secret
             written.write(json.dumps(requests))
         for line in sending.stdout:
             say(line.rstrip())
@@ -112,7 +112,7 @@ def main(host: str, port: int, at_once: int, requests: list[Request]) -> int:
         began = time.monotonic()
         answers = [client.send(request, SECONDS) for _ in range(ALONE)]
         alone = (time.monotonic() - began) / ALONE
-        # Requests that block the loop are answered one after another.
+        # If a request blocks the loop, concurrent requests are answered one after another.
         patience = min(SECONDS + alone * at_once, MOST_SECONDS) if alone < SECONDS else SECONDS
         with ThreadPoolExecutor(at_once) as threads:
             answers += threads.map(client.send, [request] * at_once, [patience] * at_once)

@@ -1,24 +1,24 @@
 """The delay of the event loop: how much later than scheduled the loop runs a timer.
 
-A request or a response that arrives while the loop is delayed waits for at most this time.
+A request or a response that arrives while the loop is delayed waits for no longer than the delay.
 """
 
 import asyncio
 from collections.abc import Callable
 from time import monotonic
 
-# Each timer costs an idle process about 0.1 ms of CPU, which is 0.5 % of a core.
+# Each timer costs an idle process about 0.1 ms of CPU time. One timer every 20 ms uses 0.5 % of a core.
 INTERVAL_SECONDS = 0.02
-# Time until the first measurement. The process's start ends with a full garbage collection, which blocks the loop.
+# Time until the first timer. The start of the process may end with a full garbage collection, which blocks the loop.
 # After this time, the collection has ended, but no request can have been answered yet.
 START_SECONDS = 0.001
 WINDOW_SECONDS = 10
 
 
 class LoopDelay:
-    """Measures the event loop between `start` and `stop`, which must be called on the loop.
+    """Measures the event loop's delay from `start` to `stop`, which must be called on the loop.
 
-    `longest` may be called by any thread, even while the loop is blocked.
+    `observe` receives each delay in seconds. Any thread may call `longest`, even while the loop is blocked.
     """
 
     def __init__(self, observe: Callable[[float], None], interval: float = INTERVAL_SECONDS) -> None:
@@ -26,11 +26,11 @@ class LoopDelay:
         self._interval = interval
         self._expected: float | None = None
         self._timer: asyncio.TimerHandle | None = None
-        # For each of the last seconds: its number, and the longest delay in it.
+        # For each of the last WINDOW_SECONDS seconds: the second of the clock, and the longest delay in this second.
         self._seconds = [(0, 0.0)] * WINDOW_SECONDS
 
     def start(self) -> None:
-        """Begins to measure in START_SECONDS from now. Call it at the end of the process's start."""
+        """Begins to measure after START_SECONDS. Call this method at the end of the process's start."""
         self._loop = asyncio.get_running_loop()
         self._timer = self._loop.call_later(START_SECONDS, self._schedule)
 

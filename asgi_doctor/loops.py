@@ -1,4 +1,4 @@
-"""Records which event loops run now, and in which threads. Pytest's plugin does not start the loops that it watches."""
+"""Records which event loops run now, and in which threads. `no_blocking` watches these loops without starting them."""
 
 import asyncio
 import functools
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from asgi_doctor.greenlets import frames_of
 
-# Frames between `run_forever` and a callback: run_forever, _run_once, Handle._run. uvloop has none.
+# The number of asyncio's frames outside of a callback: run_forever, _run_once and Handle._run. uvloop has no frames.
 _ASYNCIO_FRAMES = 3
 
 
@@ -24,13 +24,13 @@ class RunningLoop(NamedTuple):
 
 
 running: list[RunningLoop] = []
-# Called when a loop starts (True) and when it stops (False), in the loop's thread.
+# Functions that the loop's thread calls when a loop starts (with True), and when the loop stops (with False).
 listeners: list[Callable[[RunningLoop, bool], None]] = []
 
 
 @functools.cache
 def observe() -> None:
-    """Records each loop of asyncio and uvloop while it runs, from now on."""
+    """Makes `running` contain each loop of asyncio or uvloop that starts from now on, until the loop stops."""
     _replace(asyncio.BaseEventLoop, _ASYNCIO_FRAMES)
     if importlib.util.find_spec("uvloop") is not None:
         _replace(importlib.import_module("uvloop").Loop, 0)

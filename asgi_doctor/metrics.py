@@ -1,4 +1,4 @@
-"""The histogram of the event loop's delay, for OpenTelemetry: how much later than scheduled the loop runs a timer."""
+"""OpenTelemetry's histogram of the event loop's delay: how much later than scheduled the loop runs a timer."""
 
 from asgi_doctor.loop_delay import LoopDelay
 
@@ -8,7 +8,7 @@ _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 
 
 def exported() -> LoopDelay | None:
-    """Returns a LoopDelay, not yet started, that records into the histogram, or None without OpenTelemetry's API."""
+    """Returns a LoopDelay that records into the histogram. Returns None if OpenTelemetry is missing or too old."""
     try:
         from opentelemetry import metrics
 
@@ -18,6 +18,6 @@ def exported() -> LoopDelay | None:
             description="How much later than scheduled the event loop runs a timer.",
             explicit_bucket_boundaries_advisory=_BOUNDS,
         )
-    except (ImportError, TypeError):  # API before 1.30: no argument for boundaries, and the default is for milliseconds
+    except (ImportError, TypeError):  # before 1.30, the API cannot set boundaries; the defaults are for milliseconds
         return None
     return LoopDelay(histogram.record, INTERVAL_SECONDS)

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import logging
 import sys
-from asyncio.events import _get_running_loop as _running_loop  # None instead of an error under trio
+from asyncio.events import _get_running_loop as _running_loop  # unlike `get_running_loop`, returns None under trio
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from contextvars import Context
@@ -29,7 +29,7 @@ _logger = logging.getLogger("asgi_doctor")
 
 
 def routed(app: App) -> App:
-    """Wraps the application, so that the tasks and threads of each request have its scope in their context."""
+    """Wraps the application, so that the tasks and threads of a request have the request's scope in their context."""
 
     async def with_scope(scope: Any, receive: Receive, send: Send) -> None:
         token = current_scope.set(scope)
@@ -43,7 +43,7 @@ def routed(app: App) -> App:
 
 
 def is_asgi_2(app: Any) -> bool:
-    """Returns whether the application takes only the scope, as an application of ASGI 2 does."""
+    """Returns whether the application takes one argument, the scope, as an application of ASGI 2 does."""
     with suppress(TypeError, ValueError):
         return len(inspect.signature(app).parameters) == 1
     return False
@@ -67,10 +67,10 @@ class Watch:
     """An ASGI application that passes all calls on to `app`, and watches the event loops that it runs on.
 
     A block longer than `warn` seconds is a finding. `on_finding` is called for a line's first finding on a route, not
-    for each block. Before the first request, the event loop's thread calls it for the findings about the start. After
-    that, a watchdog's thread calls it. The callback must be fast and thread-safe; its exceptions are logged. All other
-    attributes are those of `app`. A warning is logged if a loop cannot be watched. If OpenTelemetry's API is
-    installed, a histogram records the delay of the loops. Raises ValueError if the limit is too small or too large.
+    for each block. The event loop's thread calls it for findings about the start, and later a watchdog's thread calls
+    it. The callback must be fast and thread-safe; its exceptions are logged. Attributes that this class does not have
+    are those of `app`. A warning is logged if a loop cannot be watched. If OpenTelemetry's API is installed, a
+    histogram records the delay of the loops. Raises ValueError if `warn` is too small or too large.
     """
 
     def __init__(self, app: App, *, warn: float = 0.1, on_finding: Callable[[Finding], None] = log_finding) -> None:
@@ -83,7 +83,7 @@ class Watch:
         self._watchdogs: dict[asyncio.AbstractEventLoop | None, Watchdog | None] = {}
         self._delays: dict[asyncio.AbstractEventLoop | None, LoopDelay] = {}
         caller = str(sys._getframe(1).f_globals.get("__name__"))
-        if caller.partition(".")[0] not in {"starlette", "fastapi", "litestar"}:  # `add_middleware(watch)`
+        if caller.partition(".")[0] not in {"starlette", "fastapi", "litestar"}:  # not called by `add_middleware`
             claim_package(caller)
 
     def __getattr__(self, name: str) -> Any:
@@ -94,7 +94,7 @@ class Watch:
 
     @property
     def findings(self) -> list[Finding]:
-        """Returns all findings so far, with their totals, but none about the start."""
+        """Returns all findings so far, with totals, except the findings about the start."""
         return self._collected.all()
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
@@ -125,7 +125,7 @@ class Watch:
             if why := unwatchable(loop):
                 _logger.warning("asgi_doctor does not watch this event loop: %s", why)
                 return
-            # Not watched, because it may import AnyIO's backend.
+            # The watchdog starts after `discover`, which may import AnyIO's backend.
             await (watchdog := Watchdog(self._warn, collected=self._collected)).pools.discover()
             self._watchdogs[loop] = watchdog.__enter__()
             if (delay := metrics.exported()) is not None:

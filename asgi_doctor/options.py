@@ -25,9 +25,7 @@ _ATTACHED_SECONDS = 10.0
 def parse(arguments: Sequence[str], prog: str, configuration: Configuration) -> argparse.Namespace:
     """Returns the options. An option on the command line overrides the same option in pyproject.toml.
 
-    If the command line has any --send, all requests in pyproject.toml are ignored. `prog`: the command's name in its
-    help and its errors.
-
+    If the command line has --send, all requests in pyproject.toml are ignored. `prog`: the command's name in messages.
     Raises SystemExit after --help and --version (0), or if an option is wrong (2).
     """
     attach = arguments[:1] == ["attach"]
