@@ -20,7 +20,7 @@ _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def as_json(findings: Iterable[Finding]) -> str:
-    """Returns the findings as a JSON document; `cure` is the advice."""
+    """Returns the findings as a JSON document. The field `cure` has the advice without the example."""
     return json.dumps({"findings": [fields(finding) for finding in findings]}, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -31,10 +31,10 @@ def fields(finding: Finding) -> dict[str, Any]:
 
 
 def as_junit(findings: list[Finding], seen: str, *, failed: bool = False) -> str:
-    """Returns a test suite in which each finding is a failed test. Without findings, it has one passed test.
+    """Returns a test suite in XML. Each finding is a failed test. Without findings, the suite has one passed test.
 
-    `seen`: what the doctor has watched. `failed`: the application's start-up has failed; it becomes a test with an
-    error.
+    `seen`: what the doctor has watched. `failed`: the application's start-up has failed, so the suite has a test with
+    an error, and no passed test.
     """
     tests: list[Finding | None] = [*findings] or ([] if failed else [None])
     counts = {"tests": str(len(tests) + failed), "failures": str(len(findings)), "errors": str(int(failed))}
@@ -54,7 +54,7 @@ def as_junit(findings: list[Finding], seen: str, *, failed: bool = False) -> str
 
 
 def as_sarif(findings: list[Finding], *, failed: bool = False) -> str:
-    """Returns a log of SARIF 2.1.0, as GitHub's code scanning reads it. `failed`: the start-up has failed.
+    """Returns a log in the format SARIF 2.1.0, for GitHub's code scanning. `failed`: the start-up has failed.
 
     https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
     """
@@ -84,7 +84,7 @@ def _result(finding: Finding) -> dict[str, Any]:
 
 
 def as_github(finding: Finding) -> str:
-    """Returns the command that makes GitHub Actions annotate the line.
+    """Returns the workflow command that makes GitHub Actions annotate the finding's line.
 
     https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#setting-an-error-message
     """
@@ -95,7 +95,7 @@ def as_github(finding: Finding) -> str:
 
 
 def in_repository(file: str) -> Path:
-    """Returns the path relative to the repository's root, as GitHub needs it, or unchanged for a file outside of it."""
+    """Returns the path relative to the repository's root, as GitHub needs it, or unchanged for a file elsewhere."""
     here, workspace = Path.cwd(), os.environ.get("GITHUB_WORKSPACE")
     root = next((one for one in (here, *here.parents) if (one / ".git").exists() or str(one) == workspace), here)
     own = not file.startswith("…") and (here / file).is_relative_to(root)

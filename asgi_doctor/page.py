@@ -1,4 +1,4 @@
-"""Serves a page that shows the findings so far. A thread of this process serves it, on a free port of loopback."""
+"""Serves a web page with the findings so far, in a thread of this process, on a free port of 127.0.0.1."""
 
 import json
 import threading
@@ -62,7 +62,7 @@ ask()
 
 @contextmanager
 def page(target: str, findings: Callable[[], list[Finding]]) -> Iterator[str]:
-    """Serves the page until the context is left. Yields the page's address."""
+    """Serves the page until the `with` block ends. Yields the page's address. `target`: the application's name."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,8 +1,9 @@
 """Divides a block among the user's lines that share it.
 
-A block is one callback of the loop. For example, a dependency waits in it and then an endpoint, below the same
-middleware. Each of these lines has consecutive samples, so each becomes a part of the block. If a function calls
-several other functions in a loop, their samples alternate at random, so the calling function is one part.
+A block is one callback of the event loop, and may run several lines: for example, first a line of a dependency waits,
+and then a line of the endpoint. Each of these lines has consecutive samples, so each becomes a part of the block. If a
+`for` loop calls several functions again and again, their samples alternate at random. Then the line that calls these
+functions becomes one part.
 """
 
 from collections import Counter, defaultdict
@@ -16,25 +17,25 @@ from asgi_doctor.block import SAMPLES, Block, Sample
 from asgi_doctor.request import Request
 from asgi_doctor.stacks import Location, Stack
 
-# A function is named instead of its caller if it takes at least this share of the time. One half would be too little:
-# if three functions take a third of the time each, one of them often happens to have more than half of a few samples.
+# If a function takes at least this share of its caller's time, it becomes the part, not the caller. Half would be too
+# little: if three functions each take a third of the time, one often has more than half of a few samples by chance.
 _MOST = 3 / 4
 # Samples that alternate at random (see _RARELY) are ignored if they take less than this share of the time.
 _LITTLE = 1 / 5
 # A line is ignored if it takes less than this share of a block, and less than the limit.
 _TINY = 1 / 10
-# Samples of a line count as consecutive, not as random, if other samples interrupt them this many times less often
-# than in a random order.
+# Samples of a line count as consecutive if other samples interrupt them this many times less often than they would in
+# a random order.
 _RARELY = 3
-# A block waits if it uses the CPU for less than this share of its time.
+# A block waits if it uses the CPU for less than the share _WAITS of its time, and if the system counts CPU time.
 _WAITS, _COUNTS_CPU = 1 / 4, Path("/proc/self/schedstat").exists()
-# Files whose functions call the endpoint and serialise what it returns.
+# Files of frameworks whose functions call the endpoint and serialise the result.
 FRAMEWORKS = ("/fastapi/routing.py", "/starlette/routing.py", "/litestar/routes/http.py", "/litestar/routes/base.py")
 _ROOT = Location("", 0, "")
 
 
 class Part(NamedTuple):
-    """The time of one line in a block. `variance`: of `seconds`, in s², because samples miss when the line changed."""
+    """The time of one line in a block. `variance`: of `seconds`, in s². Samples show only roughly when a line ends."""
 
     location: Location
     samples: Sequence[Sample]
@@ -45,14 +46,14 @@ class Part(NamedTuple):
 
     @property
     def stack(self) -> Stack:
-        """Returns the stack that takes most of the time among those that contain the line."""
+        """Returns the stack of the longest sample whose stack contains the line, or else of the longest sample."""
         fitting = [sample for sample in self.samples if self.location in sample.stack]
         return max(fitting or self.samples, key=lambda sample: sample.seconds).stack
 
 
 @dataclass(eq=False, slots=True)
 class _Seen:
-    """A sample, the user's locations in its stack, and the line to which the sample is assigned.
+    """A sample, the user's locations in the sample's stack (`path`), and the line to which the sample is assigned.
 
     `times`: the number of consecutive samples that this sample stands for.
     """
@@ -64,7 +65,7 @@ class _Seen:
 
 
 def divided(block: Block, interval: float) -> list[Part]:
-    """Returns the parts of a block that has samples, the longest first. `interval`: between two samples, in seconds."""
+    """Returns the parts of a block with samples, the longest first. `interval`: the seconds between two samples."""
     seen = [_seen(sample, block.request, interval) for sample in block.samples]
     _assign(seen, 0, waits=_COUNTS_CPU and block.computing < _seconds(seen) * _WAITS)
     taken = Counter[Location | None]()
@@ -94,7 +95,7 @@ def _seen(sample: Sample, request: Request, interval: float) -> _Seen:
 
 
 def _is_of_framework(stack: Stack) -> bool:
-    """Returns whether the framework works for the endpoint: its frames are inside the user's innermost line, if any."""
+    """Returns whether the framework works for the endpoint: the framework has a frame inside all frames of the user."""
     own = max((index for index, one in enumerate(stack) if one.in_app), default=-1)
     return any(one.file.endswith(FRAMEWORKS) for one in stack[own + 1 :])
 
@@ -102,8 +103,8 @@ def _is_of_framework(stack: Stack) -> bool:
 def _shares(seen: list[_Seen]) -> dict[Location, tuple[float, float]]:
     """Returns each line's share of the block (0 to 1), and the variance of the line's seconds in s².
 
-    The code continues with the next line at an unknown moment between two samples. So each of the two lines gets half
-    of the time between the samples.
+    If two consecutive samples are in different lines, the time at which the line changed is not known. Each of the two
+    lines then gets half of the time between the samples.
     """
     seconds, variances = defaultdict[Location, float](float), defaultdict[Location, float](float)
     before = None
@@ -121,9 +122,9 @@ def _shares(seen: list[_Seen]) -> dict[Location, tuple[float, float]]:
 
 
 def _assign(seen: list[_Seen], depth: int, *, waits: bool) -> None:
-    """Assigns each sample to a line, or to none. At the index `depth`, the paths of all samples have the same function.
+    """Assigns each sample to a line, or to none. The paths of all samples have the same function at the index `depth`.
 
-    If the block `waits`, each waiting line gets its samples, even if a loop calls several such lines in turn.
+    If the block `waits`, each line gets its own samples, even if several lines alternate, as in a `for` loop.
     """
     keys = [(one.path[depth], _function(one, depth + 1)) for one in seen]
     rows, everything = Counter(key for key, _ in groupby(keys)), sum(one.times for one in seen)
@@ -142,9 +143,9 @@ def _assign(seen: list[_Seen], depth: int, *, waits: bool) -> None:
 
 
 def _assign_mixed(seen: list[_Seen], depth: int) -> None:
-    """Assigns samples whose functions alternate at random: to the function of most samples, or else to a line.
+    """Assigns samples whose functions alternate at random to the function that takes longest, if it exceeds _MOST.
 
-    The line is the one at this depth that calls the functions of most samples.
+    Otherwise, assigns all of them to the line at the index `depth` that calls these functions for most of the time.
     """
     if depth == 0:  # prefer the user's code to the code of libraries
         seen = [one for one in seen if one.path[1].in_app] or seen

@@ -1,12 +1,12 @@
-"""Pytest's plugin: a test with the mark or the fixture fails if a line of the user blocks an event loop in the test.
+"""The pytest plugin: a test with the mark or fixture `no_blocking` fails if a line of the user blocks an event loop.
 
     @pytest.mark.no_blocking(limit=0.05)
     async def test_order(client): ...
 
-    async def test_order(client, no_blocking): ...  # the same with the limit of the option `no_blocking_limit`
+    async def test_order(client, no_blocking): ...  # uses the limit of the option `no_blocking_limit`
 
-The option `no_blocking = true` has this effect on all tests except those with the mark `allow_blocking`. Blocks in a
-fixture do not count. A line that `[tool.asgi-doctor]` allows to block does not fail a test.
+The option `no_blocking = true` has the effect of the fixture on all tests without the mark `allow_blocking`. Blocks in
+fixtures do not count. A line that `[tool.asgi-doctor]` allows to block does not fail a test.
 """
 
 import inspect
@@ -87,7 +87,7 @@ def _wanted(item: pytest.Item) -> bool:
 
 
 def _named(item: pytest.Item) -> bool:
-    """Returns whether the test has the mark or the fixture."""
+    """Returns whether the test has the mark or the fixture `no_blocking`."""
     return item.get_closest_marker(_MARK) is not None or _MARK in getattr(item, "fixturenames", ())
 
 

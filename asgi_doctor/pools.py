@@ -1,4 +1,4 @@
-"""Finds calls that wait for a thread: of AnyIO's pool, or of the event loop's default executor."""
+"""Finds calls that wait for a free thread in AnyIO's pool or in the event loop's default executor."""
 
 import asyncio
 import gc
@@ -18,9 +18,9 @@ from asgi_doctor.stacks import Location, Stack, chain, inside, libraries
 from asgi_doctor.threads import Line, awaiting_lines, busy_lines
 
 INTERVAL_SECONDS = 0.05
-# The threads compute if together they use more than this share of one core. Calls that wait use only a few ms of CPU.
+# If the threads together use more than this share of one core, they compute. Otherwise, they wait.
 _COMPUTING = 0.5
-# Waiting calls are a finding only after this many times the limit, because a burst is not starvation.
+# Calls must wait for a thread for this many times the limit to be a finding, because a short burst is not starvation.
 LIMITS = 3
 
 
@@ -59,7 +59,7 @@ class DefaultExecutor:
 
 @dataclass
 class _Spell:
-    """A period in which calls waited for a thread of one pool. `cpu`: the `cpu` of `Pools.look` when it began."""
+    """A period in which calls waited for a thread of one pool. `cpu`: as in `Pools.look`, when the period began."""
 
     began: float
     seen: float
@@ -89,14 +89,14 @@ class Pools:
     async def discover(self) -> None:
         """Finds AnyIO's pool of the running loop."""
         if "anyio" in sys.modules:
-            from anyio.to_thread import current_default_thread_limiter  # only where the application uses it
+            from anyio.to_thread import current_default_thread_limiter  # imported only if the application uses AnyIO
 
             self._anyio = AnyioPool(current_default_thread_limiter())
 
     def look(self, now: float, cpu: float, loop: asyncio.AbstractEventLoop, *, free: bool) -> None:
-        """Samples the pools. If the loop is not `free`, ignores waiting calls, because they wait for the loop.
+        """Samples the pools. If the loop is not `free`, ignores waiting calls, because they may wait only for the loop.
 
-        `cpu`: the CPU seconds so far of all threads but the loop's.
+        `cpu`: the total CPU seconds of all threads except the loop's thread.
         """
         if now < self._next:
             return
@@ -125,8 +125,7 @@ class Pools:
 def _default_executor(loop: asyncio.AbstractEventLoop) -> ThreadPoolExecutor | None:
     """Returns the loop's default executor, or None before the first `to_thread`, which creates it.
 
-    asyncio's loop has the executor as an attribute. uvloop hides the attribute, but the garbage collector shows the
-    reference.
+    asyncio's loop has it as an attribute. uvloop's attribute is hidden, but the garbage collector finds the executor.
     """
     found = getattr(loop, "_default_executor", None)
     return found or next((one for one in gc.get_referents(loop) if isinstance(one, ThreadPoolExecutor)), None)

@@ -60,7 +60,7 @@ def described(finding: Finding) -> Iterator[str]:
 
 
 def calls(finding: Finding) -> Iterator[str]:
-    """Yields the nearest `async def`, where `await` is possible, and the calls from the line to the library."""
+    """Yields the call in the nearest outer `async def`, where `await` is possible, and the calls of the line."""
     if finding.coroutine:
         yield f"      ← {finding.coroutine}, the nearest `async def`"
     yield from (f"      → {call}" for call in finding.chain[1:])
