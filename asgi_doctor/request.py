@@ -1,4 +1,4 @@
-"""Finds, from the watchdog's thread, the request that a task of the event loop works for."""
+"""Finds the request that a task of the event loop works for. The watchdog's thread uses this module."""
 
 import asyncio
 import gc
@@ -47,7 +47,7 @@ class Request(NamedTuple):
 
     @property
     def endpoint(self) -> Location | None:
-        """Returns the `def` line of the function that handles the request, if the framework has chosen one."""
+        """Returns the `def` line of the function that handles the request, or None before the framework chooses one."""
         scope = self.scope or {}
         handler = scope.get("route_handler")  # Litestar
         found = getattr(handler, "fn", None) if handler is not None else scope.get("endpoint")
@@ -56,9 +56,9 @@ class Request(NamedTuple):
         return _definition(inspect.unwrap(found)) if callable(found) else None
 
     def or_in_stack(self, frames: list[FrameType]) -> "Request":
-        """Returns this request. If it has no scope, adds the scope that is in a local variable of the frames.
+        """Returns this request. If it has no scope, adds the scope in a frame's local variable `scope`, if any.
 
-        An application has no scope in its context if it runs without the doctor's wrapper, for example with `attach`.
+        A request has no scope if its application runs without the doctor's wrapper, for example with `attach`.
         """
         for frame in reversed(frames) if self.scope is None else ():
             if "scope" in frame.f_code.co_varnames:
@@ -69,7 +69,7 @@ class Request(NamedTuple):
 
 
 NO_REQUEST = Request(None, None)
-# Stands for a callback that has ended since its frame was read.
+# The key of a callback that has ended since its frame was read.
 ENDED: Hashable = "ended"
 
 
@@ -84,24 +84,24 @@ def current_task(loop: asyncio.AbstractEventLoop) -> "asyncio.Task[Any] | None":
     """Returns the task that the loop runs now, seen from another thread."""
     try:
         return asyncio.current_task(loop)
-    except RuntimeError:  # the loop's tables changed meanwhile
+    except RuntimeError:  # another thread changed asyncio's table of tasks meanwhile
         return None
 
 
 def callback_of(
     loop: asyncio.AbstractEventLoop, frames: list[FrameType], depth: int, known: tuple[Hashable, Request]
 ) -> tuple[Hashable, Request]:
-    """Returns a key for the callback that the loop runs now, and its request. The key is ENDED if it has ended.
+    """Returns a key and the request of the callback that the loop runs now. The key is ENDED if the callback has ended.
 
-    `frames`: the outermost first. `depth`: the number of the loop's own frames. `known`: the key and the request of the
-    previous sample.
+    `frames`: the thread's frames, the outermost first. `depth`: the number of the loop's own frames. `known`: the key
+    and the request of the previous sample.
     """
     task = current_task(loop)
     if task is not None:
         key = id(task), task.get_name()
         return known if key == known[0] else (key, request_of(context_of(task)).or_in_stack(frames))
-    # Only a task runs a coroutine. No task runs now, so the task of these frames has ended or is suspended. Then the
-    # loop's frames are no longer outside of the coroutine's frame, so the first `depth` frames are checked, too.
+    # Only a task runs a coroutine. No task runs now, so the task of these frames has ended or is suspended. A suspended
+    # coroutine's frame is not inside the loop's frames, so it may be among the first `depth` frames: check all frames.
     if any(frame.f_code.co_flags & inspect.CO_COROUTINE for frame in frames):
         return ENDED, NO_REQUEST
     for outermost in frames[depth:]:
@@ -130,8 +130,8 @@ def _context_of_callback(frames: list[FrameType]) -> Context | None:
 def _context_of_handle(callback: FrameType) -> Context | None:
     """Returns the context of uvloop's handle that runs the callback, or None if the handle is not found.
 
-    Only the garbage collector refers to the handle. Searches its young generations, which have at most about ten
-    thousand objects, because a search of all objects would take too long.
+    Python code can find the handle only with the garbage collector. Searches the collector's two young generations
+    (about ten thousand objects at most), because a search of all objects would take too long.
     """
     handles = {getattr(sys.modules.get("uvloop.loop"), name, None) for name in ("Handle", "TimerHandle")}
     young = [one for old in (0, 1) for one in gc.get_objects(generation=old) if type(one) in handles]
@@ -143,7 +143,7 @@ def _context_of_handle(callback: FrameType) -> Context | None:
 
 
 def context_of(task: "asyncio.Task[Any]") -> Context | None:
-    """Returns the context in which the task runs. Python 3.11 has no method for that: searches the task's referents."""
+    """Returns the context in which the task runs. In Python 3.11, finds it in the objects that the task refers to."""
     if sys.version_info >= (3, 12):
         return task.get_context()
     return next((found for found in gc.get_referents(task) if isinstance(found, Context)), None)
@@ -160,7 +160,7 @@ def _definition(function: Callable[..., Any]) -> Location | None:
 
 
 def _trace_id(context: Context) -> str | None:
-    """Returns OpenTelemetry's trace id, if the application has imported OpenTelemetry and a trace is active."""
+    """Returns OpenTelemetry's trace id, or None if no trace is active or OpenTelemetry has not been imported."""
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None:
         return None

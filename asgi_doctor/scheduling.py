@@ -1,7 +1,7 @@
 """The kernel scheduler's statistics of a thread: how long it used a core, and how long it waited for one.
 
-A runnable thread without a core is delayed by the machine or by its CPU limit, not by its code. schedstat counts both
-delays as run-queue time: https://docs.kernel.org/scheduler/sched-stats.html
+If a runnable thread has no core, the busy machine or a CPU limit delays it, not its code. schedstat counts both kinds
+of delay as run-queue time: https://docs.kernel.org/scheduler/sched-stats.html
 """
 
 import ctypes
@@ -13,18 +13,18 @@ from typing import NamedTuple
 
 from asgi_doctor.cgroup import cpu_stat, throttling
 
-# Values that are read further apart could belong to different intervals.
+# Seconds. Values that are read at times further apart could belong to different intervals.
 TOGETHER_SECONDS = 0.005
-# Seconds. If the sampler has no core for longer, a CPU limit has stopped it. On a busy machine, it waits for less time.
+# Seconds. A sampler that has no core for longer was stopped by a CPU limit. A busy machine delays it for less time.
 _STOPPED = 0.03
 
 
 @cache
 def _pread() -> Callable[[int, ctypes.Array[ctypes.c_char], int, int], int]:
-    """Returns C's `pread`, which keeps the interpreter lock, unlike `os.pread`.
+    """Returns C's function `pread`. Unlike `os.pread`, it keeps the interpreter lock.
 
-    When `os.pread` releases the lock, a thread that computes takes it and keeps it for `sys.getswitchinterval()`. Two
-    reads with `os.pread` would then always take longer than TOGETHER_SECONDS.
+    When `os.pread` releases the lock, a thread that computes takes the lock for `sys.getswitchinterval()`. Two reads
+    with `os.pread` would then always take longer than TOGETHER_SECONDS.
     """
     arguments = (ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_long)
     return ctypes.PYFUNCTYPE(ctypes.c_ssize_t, *arguments)(("pread", ctypes.PyDLL(None)))
@@ -39,7 +39,7 @@ class SchedStat(NamedTuple):
 
 
 class ThreadTimes:
-    """Reads the statistics of the thread of this process that has this native id.
+    """Reads the statistics of one thread of this process. `native_id`: the kernel's id of the thread.
 
     Without schedstat (not Linux, or gVisor), CPU time is 0, and run-queue time is the throttled time of the process's
     whole cgroup, or 0 if the kernel does not count it.
@@ -53,7 +53,7 @@ class ThreadTimes:
         self._buffer = ctypes.create_string_buffer(100)
 
     def read(self) -> SchedStat:
-        """Returns the present values, in 3 µs. Raises ProcessLookupError if the thread has ended."""
+        """Returns the present values, which takes 3 µs. Raises ProcessLookupError if the thread has ended."""
         if self._file is None:
             counted = throttling(self._stat)
             return SchedStat(0, counted.throttled_seconds if counted is not None else 0, 0)
@@ -64,7 +64,7 @@ class ThreadTimes:
         return SchedStat(int(cpu) / 1e9, int(run_queue) / 1e9, int(turns))
 
     def runnable(self) -> bool:
-        """Returns whether the thread uses or waits for a core now. schedstat counts a wait only after its end.
+        """Returns whether the thread uses a core or waits for one now. schedstat counts a wait only when the wait ends.
 
         Returns False without schedstat. Raises ProcessLookupError if the thread has ended.
         """
@@ -96,10 +96,10 @@ class Interval(NamedTuple):
     def without_core(self) -> float:
         """Seconds in which the watched thread was runnable but had no core.
 
-        The result may exceed the interval, because the kernel counts a wait when the wait ends. The sampler's time
-        without a core is included if the watched thread used or waited for a core at all: it may then have waited for
-        the interpreter lock, which the sampler had. It is also included if it is longer than _STOPPED, because a CPU
-        limit may have stopped the sampler while it had the lock.
+        The result may exceed the interval, because the kernel counts a wait when the wait ends. The result includes the
+        sampler's time without a core if the watched thread used or waited for a core: the watched thread may have
+        waited for the interpreter lock, which the sampler had. The sampler's time is also included if it is longer than
+        _STOPPED, because a CPU limit may have stopped the sampler while the sampler had the lock.
         """
         lock = self.sampler_run_queue if self.cpu or self.run_queue or self.sampler_run_queue > _STOPPED else 0
         return max(self.run_queue, min(self.run_queue + lock, self.seconds - self.cpu))
@@ -123,7 +123,7 @@ class SchedulingSample(NamedTuple):
 
 
 def take_sample(watched: ThreadTimes, sampler: ThreadTimes) -> SchedulingSample:
-    """Reads both threads' statistics at the same time. Reads again if this thread lost its core between the two reads.
+    """Reads both threads' statistics within TOGETHER_SECONDS. Repeats the reads if this thread lost its core meanwhile.
 
     Raises ProcessLookupError if the watched thread has ended.
     """

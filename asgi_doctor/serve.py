@@ -14,14 +14,14 @@ import uvicorn
 from asgi_doctor.errors import START_FAILED, DoctorError
 from asgi_doctor.watchdog import Watchdog
 
-# Time that requests in flight may take after the first signal.
+# Seconds that requests in flight may take after the first signal.
 GRACEFUL_SECONDS = 10
 
 
 class WatchedServer(uvicorn.Server):
     """Stops at the first SIGINT or SIGTERM.
 
-    After the second signal, `serve` returns even if the loop is stuck, when the default executor's threads have ended.
+    After a second signal, `serve` returns when the default executor's threads have ended, even if the loop is stuck.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class WatchedServer(uvicorn.Server):
         self._measuring, self._started, self._stopping = measuring, started, stopping
 
     async def main_loop(self) -> None:
-        """Serves, and watches the loop. Until this method is called, `Startup` watches the thread."""
+        """Serves requests, and watches the loop. Before this method is called, `Startup` watches the loop's thread."""
         if self._seconds is not None:
             asyncio.get_running_loop().call_later(self._seconds, self.stop)
         await self._watchdog.pools.discover()  # not watched, because it may import AnyIO's backend
@@ -56,7 +56,7 @@ class WatchedServer(uvicorn.Server):
         self._stopping()
 
     def finish(self) -> None:
-        """Stops when background tasks have ended, or after GRACEFUL_SECONDS. Call this in another thread."""
+        """Waits until background tasks have ended, at most for GRACEFUL_SECONDS, and then stops the server."""
         latest = time.monotonic() + GRACEFUL_SECONDS
         while self.server_state.tasks and time.monotonic() < latest:
             time.sleep(0.1)
@@ -68,7 +68,7 @@ class WatchedServer(uvicorn.Server):
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Returns a listening socket. Raises DoctorError."""
+    """Returns a listening socket. Raises DoctorError if the process cannot listen at the address."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError, UnicodeError) as error:
@@ -88,9 +88,9 @@ def serve(
 ) -> int:
     """Serves until SIGINT or SIGTERM, or for `seconds`. Returns the number of requests that were answered completely.
 
-    `loop` is uvicorn's: auto, asyncio or uvloop. `measuring` is entered on the event loop. `started` is called as soon
-    as the server accepts requests, and `stopping` at the first signal, before requests in flight are finished.
-    Raises SystemExit if the application's start-up fails.
+    `loop` is uvicorn's option: auto, asyncio or uvloop. The event loop runs the server within the context `measuring`.
+    `started` is called when the server begins to accept requests. `stopping` is called at the first signal, before
+    requests in flight are finished. Raises SystemExit if the application's start-up fails.
     """
     config = uvicorn.Config(
         asgi, loop=loop, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACEFUL_SECONDS
@@ -99,6 +99,6 @@ def serve(
     server = WatchedServer(config, watchdog, seconds, measuring=measuring, started=started, stopping=stopping)
     with suppress(KeyboardInterrupt):  # the second signal
         server.run(sockets=[listener])
-        if not server.started and server.lifespan.should_exit:  # newer versions of uvicorn exit themselves
+        if not server.started and server.lifespan.should_exit:  # newer versions of uvicorn raise SystemExit
             sys.exit(START_FAILED)
     return server.server_state.total_requests

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Wanted:
     """The options of a session.
 
-    `seconds`: None to serve until a signal, or until all requests of `send` are answered. `port`: None for port 8000,
-    or for any free port if there are requests in `send`.
+    `seconds`: how long to serve. None means until all requests of `send` are answered or, if there are none, until a
+    signal. `port`: None means port 8000 or, if there are requests in `send`, any free port.
     """
 
     target: str
@@ -62,17 +62,18 @@ Leave = Callable[[Result], None]
 
 
 def run(wanted: Wanted, say: Say, complain: Say, leave: Leave) -> Result:
-    """Serves until a signal, for the given time, or until the built-in load has ended. Raises DoctorError.
+    """Serves for `wanted.seconds`, until the requests of `wanted.send` are answered, or until a signal.
 
-    `say` receives each line for standard output, `complain` each line for standard error. If `wanted.seconds` is given
-    and the start hangs, this function cannot return. Another thread then calls `leave`, which must end the process.
+    `say` receives each line for standard output, and `complain` each line for standard error. If `wanted.seconds` is
+    given and the start hangs, this function cannot return. Another thread then calls `leave`, which must end the
+    process. Raises DoctorError if the application cannot be imported, served or watched.
     """
     if find_spec("uvicorn") is None:
         raise DoctorError("the doctor serves with uvicorn, which is not installed: pip install uvicorn")
     if wanted.loop == "uvloop" and find_spec("uvloop") is None:
         raise DoctorError("--loop uvloop: it is not installed: pip install uvloop")
     session = _Session(wanted, say, complain, leave)
-    with suppress(KeyboardInterrupt):  # while the module is imported, before uvicorn handles signals
+    with suppress(KeyboardInterrupt):  # Ctrl-C during the import, before uvicorn handles signals
         session.serve()
     return session.result()
 
@@ -149,9 +150,9 @@ class _Session:
             threading.Thread(target=self._send, args=(server, port), daemon=True).start()
 
     def _send(self, server: "WatchedServer", port: int) -> None:
-        """Sends the built-in load, and ends the session afterwards unless the user has given a time."""
+        """Sends the requests of --send. Then ends the session, unless the user has given a time."""
         code = send_all(self._wanted.host, port, self._wanted.at_once, self._wanted.send, self._say)
-        self.refused = code == 1  # negative if a signal has ended the load, for example Ctrl-C
+        self.refused = code == 1  # `code` is negative if a signal ended the process, as with Ctrl-C
         if self._wanted.seconds is None:
             server.finish()
 
