@@ -1,4 +1,4 @@
-"""Stacks of a thread as locations in files."""
+"""Represents the stack of a thread as locations in files, and decides which files are the user's."""
 
 import inspect
 import linecache
@@ -19,13 +19,13 @@ _COROUTINE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 # The doctor's own frames are left out of every stack.
 _OWN = str(Path(__file__).parent) + os.sep
 _STANDARD = str(Path(os.__file__).parent) + os.sep
-# Code whose path begins like this is not the user's. "<" is for frozen modules, as in `<frozen importlib._bootstrap>`;
-# "scripts" is the environment's `bin`.
+# A file whose path begins with one of these is not the user's. "<" is for frozen modules, as in
+# `<frozen importlib._bootstrap>`; "scripts" is the environment's `bin`.
 _LIBRARIES = (
     "<",
     _OWN,
     *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "scripts")},
-    # A virtual environment has its own path for `platstdlib`, but uses the standard library of its base.
+    # A virtual environment has its own path for `platstdlib`, but uses the standard library of the base Python.
     _STANDARD,
 )
 _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -37,7 +37,7 @@ _claimed: tuple[str, ...] = ()
 
 
 def claim_package(name: str) -> None:
-    """Treats an installed package as the user's code from now on. `name`: a module in it, perhaps not imported yet."""
+    """Treats an installed package as the user's code from now on. `name`: a module of the package, imported or not."""
     global _claimed  # noqa: PLW0603  # one process serves one application
     with suppress(ImportError, ValueError):
         spec = find_spec(name.partition(".")[0])
@@ -49,14 +49,14 @@ def claim_package(name: str) -> None:
 
 @lru_cache(maxsize=4096)
 def in_app(file: str) -> bool:
-    """Returns whether the file is the user's: outside the standard library, installed packages and the doctor."""
+    """Returns whether the file is the user's: in a claimed package, or in no library and not in the doctor itself."""
     if _claimed and file.startswith(_claimed):
         return True
     return not file.startswith(_LIBRARIES) and not any(part in file for part in _PACKAGES)
 
 
 class Location(NamedTuple):
-    """A line of code. `str()` shows the user's file relative to the current directory, a library's as `…/package/…`."""
+    """A line of code. `str()` shows the file relative to the current directory, or, in a library, as `…/package/…`."""
 
     file: str
     line: int
@@ -117,7 +117,7 @@ def depth_of_loop() -> int:
 
 
 def is_idle(frames: list[FrameType], depth: int) -> bool:
-    """Returns whether the loop runs no callback in Python. The outermost `depth` frames are the loop's own.
+    """Returns whether the loop runs no Python code of a callback. The outermost `depth` frames are the loop's own.
 
     uvloop has no Python frames, so with uvloop the loop also looks idle while it runs a callback that is written in C.
     """
@@ -130,36 +130,36 @@ def is_idle(frames: list[FrameType], depth: int) -> bool:
 def stack_of(frames: list[FrameType], depth: int) -> Stack:
     """Returns the stack of these frames, the outermost first, without the doctor's own frames.
 
-    If there are more than `depth` frames, the `depth` outermost ones are left out as well.
+    Leaves out the `depth` outermost frames as well. If no frame is then left, the stack has the innermost frame.
     """
     found = tuple(_at(one.f_code, _line(one)) for one in frames[depth:] or frames[-1:])
     return tuple(location for location in found if not location.file.startswith(_OWN))
 
 
 def own_line(stack: Stack) -> Location | None:
-    """Returns the user's innermost line of the stack."""
+    """Returns the user's innermost line of the stack, or None if the user has no line in it."""
     return next((location for location in reversed(stack) if location.in_app), None)
 
 
 def short(stack: Stack) -> str:
-    """Returns the locations of the stack that belong to the app, and the innermost location."""
+    """Returns, as text, the locations of the stack that belong to the app, and the innermost location."""
     return " → ".join(str(location) for location in stack if location.in_app or location is stack[-1])
 
 
 def chain(line: Location, inner: Stack) -> tuple[str, ...]:
-    """Returns the line and its calls as text, without the calls of imports. Leaves out the middle of many calls."""
+    """Returns the line and the line's calls as texts, without calls of the import system. Shortens a long chain."""
     calls = [str(one) for one in (line, *inner) if not one.file.startswith("<frozen importlib")]
     more = len(calls) - 2 * _CALLS
     return tuple(calls) if more <= 0 else (*calls[:_CALLS], f"… {more} more", *calls[-_CALLS:])
 
 
 def libraries(line: Location, inner: Stack) -> tuple[str, ...]:
-    """Returns the packages of the line and of the calls that it makes, in their order, each once."""
+    """Returns the packages of the line and of the calls that the line makes, each once, the outermost first."""
     return tuple(dict.fromkeys(one.library for one in (line, *inner) if one.library))
 
 
 def inside(stack: Stack, location: Location) -> Stack:
-    """Returns the part of the stack that the function of `location` has called."""
+    """Returns the inner part of the stack: the calls that the function of `location` has made."""
     innermost = max((index for index, one in enumerate(stack) if one[::2] == location[::2]), default=-1)
     return stack[innermost + 1 :]
 

@@ -1,4 +1,4 @@
-"""Finds what blocks the start: the import of the application, and its lifespan until it serves."""
+"""Finds the lines that block the start: the import of the application, and the lifespan until requests are served."""
 
 import threading
 from contextlib import suppress
@@ -39,7 +39,7 @@ class Startup:
         return self
 
     def stop(self) -> list[Finding]:
-        """Returns the findings. Further calls return them again."""
+        """Stops sampling, and returns the findings. Further calls return the same findings."""
         if not self._ended.is_set() and self._thread.ident is not None:
             self._ended.set()
             self._thread.join()
@@ -78,9 +78,9 @@ class Startup:
 
 
 def _counted(passed: Passed) -> float:
-    """Returns the seconds for which the line blocks, without waits for a core or for the interpreter lock.
+    """Returns the seconds for which the line has blocked, without waits for a core or for the interpreter lock.
 
-    The result is negative if a wait for a core ends in this interval, because the kernel counts the whole wait at its
-    end, and earlier intervals have counted it for the line.
+    The kernel counts a wait for a core only when the wait ends. Then earlier intervals have already counted the wait as
+    a block of the line. The result corrects this, so it may be negative.
     """
     return passed.seconds - passed.without_core - (0 if passed.kept_lock else passed.late)

@@ -61,8 +61,8 @@ class Tally:
         most = self.seconds * _MOSTLY
         if self._building > most:
             return Kind.BUILDS
-        # If a library makes many objects, garbage collections run meanwhile. They count as a part of its computing.
-        # A collection runs finalizers, which appear as calls of the line that allocates.
+        # Collections that run while a library makes many objects count as a part of the library's computing.
+        # A collection runs finalizers (`__del__`), which look like calls of the line that makes an object.
         inner = inside(self.stack, self.location)
         own = not inner or inner[0].function.endswith("__del__")
         if self._collecting > (most if own else self.seconds * _NEARLY_ALL):
@@ -74,7 +74,7 @@ class Tally:
         cause = self.cause
         kind = kind or (Kind.MANY_SHORT if self.short else cause)
         inner = inside(self.stack, self.location)
-        # An endpoint that is written on one line has the same line as its `def`, but its calls are not the framework's.
+        # If an endpoint is written on one line, a call from the `def` line may be the endpoint's, not the framework's.
         handles = self.location == self.request.endpoint and any(one.file.endswith(FRAMEWORKS) for one in inner[:1])
         return Finding(
             file=self.location.shown_file,

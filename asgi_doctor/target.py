@@ -14,9 +14,9 @@ from asgi_doctor.stacks import Location, claim_package
 
 
 def load(target: str, *, factory: bool = False) -> Any:
-    """Returns the app, or calls the factory that returns it. The current directory is on the import path.
+    """Imports the app and returns it. With `factory`, `target` names a function, which this function calls for the app.
 
-    Raises DoctorError.
+    Adds the current directory to the import path. Raises DoctorError if a step fails or the app is not an ASGI app.
     """
     name, _, attribute = target.partition(":")
     if not name or not attribute:

@@ -3,12 +3,12 @@
 import os
 import sys
 
-# Replaces the characters of the doctor's own text that an encoding such as ASCII or a Windows code page may not have.
+# Replacements for characters in the doctor's messages that some encodings lack (ASCII, or a Windows code page).
 _PLAIN = str.maketrans({"→": "->", "←": "<-", "·": "-", "×": "x", "±": "+-", "…": "..."})
 
 
 def say(line: str) -> None:
-    """Prints a line of the result. Replaces a character that the encoding lacks by ASCII, or by an escape sequence."""
+    """Prints a line of the result. If the encoding lacks a character, prints ASCII characters or an escape sequence."""
     try:
         try:
             print(line, flush=True)  # noqa: T201  # the command's output
@@ -21,5 +21,5 @@ def say(line: str) -> None:
 
 
 def complain(line: str) -> None:
-    """Prints a line to standard error, which replaces characters that its encoding lacks by escape sequences."""
+    """Prints a line to standard error. Python prints an escape sequence for a character that the encoding lacks."""
     print(line, file=sys.stderr, flush=True)  # noqa: T201  # the command's output

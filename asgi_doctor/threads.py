@@ -29,9 +29,9 @@ def busy_lines(threads: Iterable[threading.Thread]) -> Iterator[Line]:
 
 
 def _request_of_thread(frame: Any) -> Request:
-    """Returns the request that the thread works for.
+    """Returns the request that the thread works for. `frame`: the thread's innermost frame.
 
-    Finds its context in a local variable of AnyIO's worker thread or of the executor's call.
+    Finds the request's context in a local variable of AnyIO's worker thread or of the executor's call.
     """
     while frame is not None:
         name = frame.f_code.co_name
@@ -57,10 +57,10 @@ def _context_of_waiter(work: Any) -> Any:
 
 
 def awaiting_lines(loop: asyncio.AbstractEventLoop) -> Iterator[Line]:
-    """Yields the user's lines that await a thread in which no code of the user runs, as in `to_thread(sleep, 1)`.
+    """Yields the user's lines that await a thread. The thread may run only library code, as in `to_thread(sleep, 1)`.
 
     A task that `gather` or a task group has made may have no line of the user. For such a task, yields the line that
-    calls `gather`, or, without one, all lines of the same request.
+    calls `gather`. If there is no such line, yields the lines of all tasks of the same request.
     """
     tasks = stacks_of_tasks(loop)
     waiting = [task for task, stack in tasks.items() if any(one.file.endswith(_WAITS_FOR_THREAD) for one in stack)]
@@ -100,8 +100,8 @@ def _first(awaited: Any, *names: str) -> Any:
 
 
 def _generator_of(awaited: Any) -> Any:
-    """Returns the asynchronous generator, for example a lifespan, whose next value is awaited."""
+    """Returns the asynchronous generator (for example a lifespan) whose next value is awaited, or None."""
     if type(awaited).__name__ != "async_generator_asend":
         return None
-    # The object has no attribute for the generator.
+    # `awaited` has no attribute for the generator.
     return next((one for one in gc.get_referents(awaited) if inspect.isasyncgen(one)), None)

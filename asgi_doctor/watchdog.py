@@ -3,10 +3,10 @@
     with Watchdog(0.1, on_found):  # on the loop, e.g. in the lifespan of any ASGI app
         yield
 
-The watchdog's thread samples the stack of the loop's thread five times in the given seconds, which are the limit of a
-block. A loop that waits in its selector is not blocked. Otherwise, the watchdog schedules a callback on the loop, the
-ping (`call_soon_threadsafe`), and samples more often during the first half of the limit. The loop may run several
-callbacks before it answers the ping; each of these callbacks is a block of its own.
+The argument is the limit of a block, in seconds. In this time, the watchdog's thread samples the stack of the loop's
+thread five times. If the loop does not wait in its selector, the watchdog schedules a callback on the loop, the ping
+(`call_soon_threadsafe`), and samples more often during the first half of the limit. The loop answers the ping by
+running it. Before this, the loop may run several other callbacks; each of them is a separate block.
 """
 
 import asyncio
@@ -28,25 +28,25 @@ from asgi_doctor.stacks import depth_of_loop, is_idle, stack_of
 from asgi_doctor.watched import Passed, WatchedThread
 
 FINE = 4  # in the first half of the limit, the watchdog samples a block this many times as often
-LEAST, MOST = 0.01, 60  # seconds: the limits of a block that a user may ask for
-PING_SECONDS = 1.0  # between two pings while the loop seems to be idle
+LEAST, MOST = 0.01, 60  # the shortest and the longest limit that a user may choose, in seconds
+PING_SECONDS = 1.0  # time between two pings while the loop seems to be idle
 
 
 def allowed_limit(seconds: float) -> float:
-    """Returns `seconds`. Raises ValueError if it cannot be the limit of a block."""
+    """Returns `seconds`. Raises ValueError if `seconds` is less than LEAST or more than MOST."""
     if not LEAST <= seconds <= MOST:
         raise ValueError(f"{seconds!r}: allowed is a number of seconds, from {LEAST:g} to {MOST:g}")
     return seconds
 
 
 class Watchdog:
-    """Watches the event loop on which it is entered. `seconds` is the limit of a single block.
+    """Watches the event loop that runs the `with` block. `seconds` is the limit of a single block.
 
-    `on_found` is called once per line, in the watchdog's thread and usually while the line still blocks the loop, with
-    the location, the stack and the seconds so far. `on_finding` is called when a line's first block ends or has lasted
-    STUCK_LIMITS (findings.py) times the limit, when the sum of its short blocks is too large, and for starvation.
+    `on_found` is called once per line, with the location, the stack and the seconds so far. The watchdog's thread calls
+    it, usually while the line still blocks the loop. `on_finding` is called when a line's first long block ends or
+    lasts STUCK_LIMITS (findings.py) times the limit, when the sum of short blocks is too large, and for starvation.
     `blocked` counts all blocks above the limit. Any thread may read `blocked` and `findings` at any time, for metrics.
-    `collected` replaces the two callbacks if several watchdogs collect their findings in one object.
+    `collected` replaces the two callbacks. Several watchdogs may share one such object.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Watchdog:
             self._rest(wanted)
             return
         answered = self._ping.answered if self._ping is not None else None
-        # Read the stack first, because the loop's thread may continue while this thread reads a file.
+        # Read the stack before schedstat, because the loop's thread may continue while this thread reads a file.
         lasting = self._block if answered is None else None
         known = (lasting.callback, lasting.request) if lasting is not None else (None, NO_REQUEST)
         with without_collections():
@@ -127,13 +127,13 @@ class Watchdog:
             key, request = callback_of(self.loop, frames, self._depth, known) if stack else (None, NO_REQUEST)
             del frames
         if key == ENDED:
-            stack = ()  # the stack belongs to no callback that still runs
+            stack = ()  # the callback with this stack has ended
         passed = self._watched.passed(wanted)
         self._account(passed, answered)
         if self._ping is None:
             self._start(passed, wanted, key, request, idle=not stack)
         elif stack and (self._block is None or self._block.callback != key):
-            # The loop runs another callback, but has not answered the ping, which waits behind both callbacks.
+            # The loop runs another callback than before. The ping is behind both callbacks, so it is not answered yet.
             earliest = self._block.began if self._block is not None else self._last_free
             block = begun(key, request, passed, wanted, (earliest, passed.at - passed.seconds / 2))
             self._end(block.began)
@@ -147,7 +147,7 @@ class Watchdog:
         self.pools.look(passed.at, others, self.loop, free=self._ping is None or not stack)
 
     def _rest(self, wanted: float) -> None:
-        """Ends a block, because the loop has stopped. The loop may run again, unless it is closed."""
+        """Ends the block, because the loop has stopped. If the loop is closed, ends the watchdog's thread, too."""
         passed = self._watched.passed(wanted)
         self._account(passed, self._ping.answered if self._ping is not None else None)
         self._end(passed.at - passed.seconds / 2)
@@ -156,11 +156,11 @@ class Watchdog:
             self._ended.set()
 
     def _account(self, passed: Passed, answered: float | None) -> None:
-        """Subtracts the time in which the loop's thread could not run. Ends the block if the loop answered the ping."""
+        """Subtracts from the block the time without a core or lock. Ends the block if the ping was `answered`."""
         if self._block is not None:
             self._block.without_core += passed.without_core
             if passed.late > self._interval and not passed.kept_lock:
-                self._block.without_core += max(passed.late - passed.without_core, 0)  # another thread had the lock
+                self._block.without_core += max(passed.late - passed.without_core, 0)  # another thread kept the lock
         if answered is not None:
             if self._block is not None:
                 self._block.prolong(*passed.before(answered))
@@ -185,10 +185,10 @@ class Watchdog:
             self._ended.set()
 
     def _answer(self, ping: Ping) -> None:
-        """Answers a ping. Runs on the event loop, for the last ping perhaps after `stop`."""
+        """Answers a ping. Runs on the event loop. The last call may be after `stop`."""
         ping.answered = time.monotonic()
-        # If the loop was stopped and runs again, another function may have started it, so count its frames again.
-        # In Python 3.14, a callback that another thread has scheduled has one more frame.
+        # If the loop has stopped and runs again, another function may run it. So count the loop's own frames again.
+        # In Python 3.14, a callback that another thread has scheduled has one more frame, which does not count.
         names = [frame.f_code.co_name for frame in greenlets.frames_of(sys._getframe().f_back)]
         self._depth = len(names) - (names[-2:] == ["_run", "_run"])
         if not self._ended.is_set():
