@@ -9,8 +9,8 @@ from asgi_doctor.garbage import GarbageTime
 from asgi_doctor.greenlets import frames_of_thread
 from asgi_doctor.scheduling import Interval, ThreadTimes, take_sample
 
-# How often the sampler gets a core in each switch interval while it waits for the interpreter lock. Measured: 1 to 2
-# times while C code keeps the lock, and 12 to 20 times while an event loop iterates.
+# A limit for how often the sampler gets a core in a switch interval while it waits for the interpreter lock. Measured:
+# 1 to 2 times while C code keeps the lock, and 12 to 20 times while an event loop iterates.
 _RELEASED = 5
 
 
@@ -43,7 +43,7 @@ class Passed(NamedTuple):
         return max(self.seconds - self.without_core, self.computing)
 
     def before(self, moment: float) -> tuple[float, float, float]:
-        """Returns how many seconds with a core, computing and collecting were before `moment`, at most."""
+        """Returns upper bounds, in seconds before `moment`, for the time with a core, computing, and collecting."""
         most = min(max(moment - (self.at - self.seconds), 0.0), self.with_core)
         return most, min(self.computing, most), min(self.collecting, most)
 
@@ -56,14 +56,14 @@ class Passed(NamedTuple):
     def released_lock(self) -> bool:
         """Returns whether the watched thread often released the interpreter lock and took it again at once.
 
-        An event loop does so in each iteration. The sampler, which waits for the lock, wakes up at each release, and
-        otherwise only once in each `sys.getswitchinterval()`.
+        An event loop does so in each iteration. The sampler waits for the lock and wakes up at each release. Without
+        releases, it wakes up once in each `sys.getswitchinterval()`.
         """
         return self.interval.sampler_turns > _RELEASED * self.late / sys.getswitchinterval()
 
 
 class WatchedThread:
-    """Samples one thread.
+    """Samples the stack and the CPU time of one thread.
 
     The sampling thread calls `start`, then `frames` and `passed` for each sample, and `stop` at the end.
     """
