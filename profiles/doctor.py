@@ -1,4 +1,4 @@
-"""Draws asgi-doctor's output as a terminal: one SVG for each colour scheme.
+"""Draws asgi-doctor's output as in a terminal: one SVG for each colour scheme.
 
     python -m profiles.doctor
 
@@ -51,7 +51,7 @@ SHOP = """
 
 
 class Theme(NamedTuple):
-    """A terminal's colours, taken from GitHub's pages."""
+    """The colours of a terminal, which are those of GitHub's pages."""
 
     background: tuple[int, int, int]
     ink: tuple[int, int, int]
@@ -126,7 +126,7 @@ def _bank() -> Iterator[str]:
 
 
 def _examined(folder: Path, bank: str) -> str:
-    """Returns what the doctor prints about the application in `folder`: its first line, and the summary."""
+    """Runs the doctor on the application in `folder`. Returns the first printed line, and the summary."""
     command = [sys.executable, "-m", "asgi_doctor", *COMMAND.split()[1:], "--port", "0", "--no-page"]
     environment = os.environ | {"PYTHONPATH": str(HERE.parent), "BANK": bank}
     with subprocess.Popen(
@@ -145,7 +145,7 @@ def _examined(folder: Path, bank: str) -> str:
 
 
 def _shortened(output: str) -> str:
-    """Returns the summary, in which an ellipsis stands for the folder of packages and for all but two calls."""
+    """Returns the summary from `output`. An ellipsis replaces the path of site-packages, and calls in the middle."""
     lines = output[output.index(f"{REQUESTS} requests") :].rstrip().splitlines()
     calls = [number for number, line in enumerate(lines) if line.lstrip().startswith("→")]
     lines[calls[1] : calls[-1]] = ["        …"]
@@ -153,7 +153,7 @@ def _shortened(output: str) -> str:
 
 
 def _served(output: IO[str]) -> tuple[str, str]:
-    """Returns the address at which the doctor serves the application, and the lines that it prints until then."""
+    """Returns the address at which the doctor serves the application, and the lines printed up to this address."""
     lines = ""
     for line in output:
         lines += line

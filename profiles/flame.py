@@ -9,13 +9,13 @@ from profiles import shapes
 
 WIDTH, HEIGHT, MARGIN = 1160, 17, 10
 TOP = 44
-LETTER = 6.1  # pixels of a letter on average
-SMALLEST = 1.5  # pixels
+LETTER = 6.1  # average width of a letter in pixels
+SMALLEST = 1.5  # least width in pixels: narrower frames are not drawn
 LEAST_LETTERS = 5
-# The outermost frames are left out while one child has at least this share of the time: these calls, from the server to
-# the handler, are the same in all releases.
+# An outermost frame is left out if one child has at least this share of its time. The calls from the server to the
+# handler are such frames, and they are the same in all releases.
 STEM = 0.97
-# The CSS class and the legend of a frame, by the first of these paths with which the frame's file begins.
+# The CSS class and the legend of a frame, by the beginning of its file's path. A legend is given once for each class.
 KINDS = {
     "app/": ("ours", "this project"),
     "fastapi/": ("framework", "FastAPI, Starlette, uvicorn, AnyIO"),
@@ -59,7 +59,7 @@ def is_wait(frame: Frame) -> bool:
 
 
 def draw(title: str, root: Frame, webhooks: int) -> str:
-    """Returns an SVG document of `root` and all frames below it, with milliseconds for each of `webhooks`."""
+    """Returns an SVG document of `root` and all frames below it, with milliseconds per webhook (of `webhooks`)."""
     svg = shapes.document(WIDTH, title, STYLE)
     shapes.text(svg, (MARGIN, 18), title, "bold")
     _legend(svg)
@@ -73,7 +73,7 @@ def draw(title: str, root: Frame, webhooks: int) -> str:
 
 
 def _frames(frame: Frame, x: float, level: int, scale: float) -> Iterator[tuple[Frame, float, int]]:
-    """Yields `frame` and the frames below it that are wide enough, each with x and level."""
+    """Yields `frame` and the frames below it that are wide enough, each with its x coordinate and its level."""
     yield frame, x, level
     for child in sorted(frame.children, key=lambda child: -child.time):
         if child.time * scale >= SMALLEST and child.function != "[self]":

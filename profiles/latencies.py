@@ -1,4 +1,4 @@
-"""Draws the course's pictures of attacks: each request, with its time of sending and the latency of its response.
+"""Draws the course's pictures of load tests: when each request was sent, and the latency of its response.
 
     python -m profiles.latencies [NAME …]
 
@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 
 
 class Picture(NamedTuple):
-    """A picture of the same `load` under several settings. `variables`: each setting's variables, by its name."""
+    """A picture of one `load` under several settings. `variables`: the name of each setting, and its variables."""
 
     title: alt.Title
     release: Release
@@ -96,7 +96,7 @@ def main(names: tuple[str, ...]) -> None:
 def _drawn(picture: Picture) -> Spec:
     attacks: dict[str, Requests] = {}
     rows = []
-    open_files.raise_limit()  # not `file_limits`: most webhooks are answered before the last one is sent
+    open_files.raise_limit()  # `file_limits` would require more files: most webhooks end before the last begins
     for name, variables in picture.variables.items():
         click.echo(f"{picture.title.text}: {name} …")
         with TemporaryDirectory() as raw, open_stack("auto", [toxiproxy.latency(interleaved.SQS_LATENCY_S)]) as stack:

@@ -32,7 +32,7 @@ ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
 class Picture(NamedTuple):
-    """A picture: the command that serves the live page, and the variables of its environment."""
+    """A picture: the command that serves the live page, and the command's environment variables."""
 
     command: list[str]
     variables: dict[str, str]
@@ -73,9 +73,9 @@ def _take(browser: Browser, name: str, picture: Picture) -> None:
 
 
 def _press_all(page: Page) -> None:
-    """Presses the buttons: 100 ms of latency, 20 webhooks at once, then 500/s.
+    """Presses the buttons: 100 ms of latency, 20 webhooks at once, then 500 webhooks per second.
 
-    In a slow release, some webhooks still wait when the picture is taken.
+    With a slow release, some webhooks still wait when the picture is taken.
     """
     page.locator(".totals b").first.wait_for()
     press(page, "SQS slower by 100 ms", 2)
@@ -92,13 +92,13 @@ def _photograph(page: Page, name: str) -> None:
     page.mouse.move(0, 0)
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
-        page.wait_for_timeout(700)  # in this time, the page draws its next sample, which follows after 0.5 s
+        page.wait_for_timeout(700)  # until the page has drawn its next sample, at most 0.5 s later
         page.screenshot(path=HERE / f"{name}-{scheme}.png", full_page=True)
 
 
 @contextmanager
 def served(picture: Picture) -> Iterator[str]:
-    """Runs the command of `picture` until the `with` block ends. Yields the page's address, which it reports."""
+    """Runs the command of `picture` until the `with` block ends. Yields the address of the live page."""
     command = [sys.executable, "-m", "local", *picture.command]
     # The output goes into a file, because a pipe would fill if no process read it, and would then block the service.
     with (

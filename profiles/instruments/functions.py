@@ -41,11 +41,12 @@ class State(StrEnum):
 class Function(NamedTuple):
     """A function, or, if `name` is "", all functions of a file or folder.
 
-    `file`: the end of the file's path, or a folder in the path if it ends in `/`. `name`: a qualified name. `stage`:
-    the stage of the function's calls, and of the calls inside them that have no stage of their own.
+    `file`: the end of the file's path or, if it ends in `/`, a folder in the path. `name`: a qualified name. `stage`:
+    the stage of the function's calls, and of calls made inside them that have no stage of their own.
 
-    Three states: `innermost` of a thread whose innermost function this is, `thread` of a thread that has the function
-    anywhere in its stack, and `task` of a suspended task that has the function anywhere in its stack.
+    Three fields give the state of a thread or task that runs the function. `innermost`: of a thread whose innermost
+    function this is. `thread`: of a thread with the function anywhere in the stack. `task`: of a suspended task with
+    the function anywhere in the stack.
     """
 
     file: str
@@ -80,7 +81,7 @@ FUNCTIONS = (
     Function("app/web/serve.py", "", Stage.ROUTE),
     Function("app/web/webhooks.py", "DirectWebhook.proceed", Stage.ROUTE),
     Function("app/web/releases/", "receive", Stage.ROUTE),
-    # The gate and the event
+    # Authentication, admission, and the event
     Function("app/web/intake.py", "Intake.shed", Stage.GATE),
     Function("app/web/intake.py", "Intake.head", Stage.GATE),
     Function("app/web/admission.py", "", Stage.GATE),
@@ -89,7 +90,7 @@ FUNCTIONS = (
     Function("app/web/webhooks.py", "DirectWebhook.read_event", Stage.VALIDATE),
     # The message, and the call to SQS
     Function("app/sqs/message.py", "to_message", Stage.MESSAGE),
-    Function("app/sqs/blocking.py", "BlockingQueue.resolve", innermost=State.SQS),  # another thread fetches the URL
+    Function("app/sqs/blocking.py", "BlockingQueue.resolve", innermost=State.SQS),  # waits for another thread's request
     Function("app/sqs/blocking.py", "build_queue", thread=State.CLIENT),
     Function("app/billing/inline_clients.py", "build_clients", thread=State.CLIENT),
     Function("app/sqs/native.py", "NativeQueue.send", task=State.SQS),
@@ -130,11 +131,11 @@ FUNCTIONS = (
 
 
 def stage_of(file: str, name: str) -> Stage | None:
-    """Returns the stage of the function with the qualified name `name` in `file`, or None."""
+    """Returns the stage of the function with the qualified name `name` in `file`, or None if no entry has a stage."""
     return next((one.stage for one in FUNCTIONS if one.stage is not None and covers(one, file, name)), None)
 
 
 def covers(known: Function, file: str, name: str) -> bool:
-    """Returns whether `known` is the function with the qualified name `name` in `file`, or contains that function."""
+    """Returns whether `known` is the function with the qualified name `name` in `file`, or its file or folder."""
     in_file = f"/{known.file}" in file if known.file.endswith("/") else file.endswith(f"/{known.file}")
     return in_file and known.name in ("", name)

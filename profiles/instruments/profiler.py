@@ -26,8 +26,8 @@ from pyinstrument.session import Session
 # Maximum number of profiles in the folder. A new profile replaces the oldest one.
 KEPT = 20
 INTERVAL_SECONDS = 0.0005
-# A webhook without a task takes less than INTERVAL_SECONDS before its call to SQS, so a longer interval would give no
-# sample of this part.
+# Before its call to SQS, a webhook without a task takes less than INTERVAL_SECONDS. Only a shorter interval gives
+# samples of this part.
 CALLBACK_INTERVAL_SECONDS = 0.0001
 SESSION = "pyisession"
 RENDERERS: dict[str, Renderer] = {
@@ -62,7 +62,7 @@ class Profiles:
 
 
 class Profiling:
-    """The middleware, which profiles requests on `path`."""
+    """Middleware that profiles requests on `path`, one at a time."""
 
     def __init__(self, app: ASGIApp, folder: Path, path: str) -> None:
         self._app = app
@@ -85,7 +85,7 @@ class Profiling:
 
 
 def profile_callbacks(intake: Intake, folder: Path) -> None:
-    """Profiles webhooks that do not pass through middleware, one at a time, from `intake.begin` to `intake.end`."""
+    """Makes `intake` profile webhooks that pass no middleware, one at a time, from its `begin` to its `end`."""
     profiling, begin, end = CallbackProfiling(folder), intake.begin, intake.end
 
     def begin_profiled(fields: Fields) -> WebhookRecord:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 
 class StackTable:
-    """The different stacks of all samples, each with a number, which is the index in `seen`.
+    """The different stacks of all samples. The number of a stack is its index in `seen`.
 
-    `seen`: the line of the innermost function, and all functions as (file, name), innermost first. A suspended task has
-    no line. A task that is ready to run but not running has no functions either.
+    `seen`: for each stack, the line number in the innermost function, and all functions as (file, name), innermost
+    first. A suspended task has no line number. A task that is ready, but not running, has no functions, either.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class StackTable:
         while frame is not None:
             functions.append(frame.f_code)
             frame = frame.f_back
-        return self._number(functions, innermost.f_lineno or 0)  # None if an instruction has no line
+        return self._number(functions, innermost.f_lineno or 0)  # `f_lineno` is None if the instruction has no line
 
     def of_task(self, task: "asyncio.Task[Any]") -> int:
         """Returns the number of the stack of a task that the loop is not running now."""
@@ -38,7 +38,7 @@ class StackTable:
         return self._number(functions[::-1], None)
 
     def of_waiting(self, *functions: CodeType) -> int:
-        """Returns the number of the stack for a webhook that waits without a task. `functions`: innermost first."""
+        """Returns the number of the stack of a webhook that has no task and waits. `functions`: the innermost first."""
         return self._number([*functions], None)
 
     def _number(self, functions: list[CodeType], line: int | None) -> int:
@@ -60,7 +60,7 @@ class StackSpan(NamedTuple):
 
 
 class StackSpans:
-    """Merges each row's samples into spans. A span ends at the first sample without its row, or with another stack."""
+    """Merges each row's samples into spans. A span ends when a sample lacks the row or has another stack for it."""
 
     def __init__(self) -> None:
         self._open: dict[Hashable, tuple[float, int]] = {}

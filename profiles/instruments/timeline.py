@@ -1,4 +1,4 @@
-"""Records a timeline of this process: stacks of the event loop, each thread, each webhook and group commit's calls.
+"""Records a timeline of this process: stacks of the event loop, threads, webhooks, and group commit's calls to SQS.
 
 Every millisecond, a thread samples the stacks of all other threads, and of the tasks of webhooks and calls. This
 sampler changes nothing in the sampled code, but makes the process a little slower.
@@ -31,7 +31,7 @@ INTERVAL_SECONDS = 0.001
 class Callbacks(NamedTuple):
     """The webhooks of a release without ASGI, which have no tasks.
 
-    `open`: the webhooks in flight. `waits`: the function that stands for the wait of a webhook with a complete body.
+    `open`: the webhooks in flight. `waits`: the function that is shown while a webhook with a complete body waits.
     """
 
     open: Collection[Any]
@@ -81,10 +81,10 @@ class Sampler(threading.Thread):
         self.join()
 
     def timeline(self) -> dict[str, Any]:
-        """Returns the timeline for JSON. `stacks`: each different stack once. `rows`: a kind, a name and spans.
+        """Returns the timeline for JSON. `stacks`: each different stack once. `rows`: each a kind, a name and spans.
 
-        A span is a time in which the stack did not change. The rows are sorted by time. The kinds are `loop`,
-        `thread`, `webhook` and `call`. The name of a webhook is its event id, or "" if the service has not read it.
+        A span is a time in which the stack did not change. The rows are sorted by beginning. The kinds are `loop`,
+        `thread`, `webhook` and `call`. A webhook's name is its event id, or "" if the service has not read the event.
         """
         closed = sorted(self._spans.closed.items(), key=lambda row: row[1][0].began)
         rows = [(*self._named(*key), spans) for key, spans in closed]  # type: ignore[misc]  # this class makes the keys
@@ -104,7 +104,7 @@ class Sampler(threading.Thread):
         return found
 
     def _number(self, task: "asyncio.Task[Any]") -> int:
-        """Returns the number of `task`. No other task has the same number, not even a later one."""
+        """Returns a number for `task`. No other task gets the same number, not even after this task has ended."""
         if task not in self._numbers:
             self._numbers[task] = next(self._next)
         return self._numbers[task]

@@ -1,4 +1,4 @@
-"""Wraps `create_app`: the same application, with the instruments that the variables INSTRUMENT_… choose."""
+"""Wraps the service's `create_app`, and adds the instruments that the variables INSTRUMENT_… choose."""
 
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -23,8 +23,9 @@ from profiles.instruments.timeline import Callbacks, recorded
 
 
 def create_app(settings: WebSettings | None = None, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
-    """Returns the application of `app.web.main.create_app`, with instruments. Raises the same ConfigurationError.
+    """Returns the application of `app.web.main.create_app`, with instruments.
 
+    Raises ConfigurationError as that function does, and if a chosen instrument has no effect on the release.
     `uvicorn --factory profiles.instruments.wrapped:create_app` works as well.
     """
     app = main.create_app(settings, observers)
@@ -55,7 +56,7 @@ def _record_timeline(app: FastAPI, file: Path, callbacks: Callbacks | None) -> N
 
 
 def _forget_clients(app: FastAPI) -> None:
-    """Makes `app` forget the client that a release builds at its start, so that botocore caches its data files."""
+    """Makes `app` forget botocore's data files, which a release caches when it builds a client at its start."""
 
     @contextmanager
     def forgotten() -> Iterator[None]:
