@@ -3,7 +3,7 @@
     python -m profiles.make [RELEASE …]
 
 Each release handles twenty webhooks, one after the other, on a queue that speaks TLS and delays each call by 0.1 s.
-v01 has no queue. Its DynamoDB table uses TLS and delays each call, and its Chargebee API delays each call without TLS.
+v01 has no queue. Instead, its DynamoDB table (with TLS) and its Chargebee API (without TLS) delay each call.
 The profile covers all webhooks except the first, which also resolves names and connects. Paths are made relative to the
 project and to its packages.
 """
@@ -32,7 +32,7 @@ from profiles.instruments.functions import WEBHOOK
 from profiles.instruments.profiler import CALLBACK_INTERVAL_SECONDS, RENDERERS, SESSION
 
 ROOT = Path(__file__).parents[1]
-RELEASES = tuple(release.value for release in Release)  # click.Choice of an enum takes its names
+RELEASES = tuple(release.value for release in Release)  # click.Choice(Release) would offer the names, not the values
 WEBHOOKS = 20
 SQS_DELAY = "0.1"
 CALLBACKS = f"a webhook and its call to SQS, sampled every {1000 * CALLBACK_INTERVAL_SECONDS:g} ms"
@@ -50,7 +50,7 @@ def main(releases: tuple[str, ...]) -> None:
 
 
 def _profile(release: str) -> dict[str, str]:
-    """Returns the profile of all webhooks except the first, by file ending: as text, and perhaps as a flame graph."""
+    """Returns the profile of all webhooks except the first: "txt", and "flame.svg" unless the webhooks only wait."""
     os.environ |= {"APP_RELEASE": release, "APP_LOCAL_TLS": "1"}
     os.environ |= {"APP_LOCAL_SQS_DELAY": SQS_DELAY, "APP_LOCAL_CHARGEBEE_DELAY": SQS_DELAY}
     bodies = list(fresh_events(default_file().read_bytes(), WEBHOOKS))
@@ -74,7 +74,7 @@ def _profile(release: str) -> dict[str, str]:
 
 
 def _requests(session: Session) -> Frame:
-    """Returns the frame of all requests, merged, without the idle event loop above them."""
+    """Returns one frame for all requests together, without the frames of the server and the event loop above them."""
     frame = aggregate_repeated_calls(session.root_frame(trim_stem=False), {})
     assert frame is not None
     if not _holds_requests(frame):
@@ -109,7 +109,7 @@ async def _post(url: str, bodies: list[bytes]) -> None:
 
 
 def _relative(text: str) -> str:
-    """Returns `text` with this machine's folders removed."""
+    """Returns `text` with paths relative to the project, its packages, or Python's folder."""
     for folder in (sysconfig.get_path("purelib"), str(ROOT), sysconfig.get_path("stdlib"), sys.base_prefix, sys.prefix):
         text = text.replace(f"{folder}/", "").replace(folder, ".")
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"

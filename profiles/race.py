@@ -1,4 +1,4 @@
-"""Makes the moving picture of a race: the live page of v02 beside the newest release, under the same webhooks.
+"""Makes an animated picture of a race: the live page with v02 beside the newest release, under the same webhooks.
 
     python -m profiles.race
 
@@ -21,7 +21,7 @@ MOST_BYTES = 2 * 1024 * 1024
 
 @click.command()
 def main() -> None:
-    """Draw the moving picture in both colour schemes, into profiles/. It takes a minute."""
+    """Draw the animated picture in both colour schemes, into profiles/. This takes a minute."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for scheme in SCHEMES:
@@ -54,7 +54,7 @@ def _frame(page: Page) -> Image.Image:
 
 
 def _write(frames: list[Image.Image], scheme: str) -> None:
-    """Writes the frames as an animated WebP, whose last frame stays for 3 s.
+    """Writes the frames as an animated WebP, which shows the last frame for 3 s, and this frame as a still picture.
 
     Raises SystemExit if the file has more than MOST_BYTES bytes.
     """

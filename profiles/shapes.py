@@ -27,7 +27,7 @@ def text(svg: Element, at: tuple[float, float], words: str, kind: str = "", anch
 
 
 def finished(svg: Element, height: float) -> str:
-    """Returns the document as text, with a height."""
+    """Sets the document's height, and returns the document as text."""
     svg.set("height", f"{height:g}")
     svg.set("viewBox", f"0 0 {svg.get('width')} {height:g}")
     return tostring(svg, encoding="unicode") + "\n"

@@ -1,10 +1,10 @@
-"""Draws the course's timelines: `<name>.svg`, each with one release or with several releases side by side.
+"""Draws the course's timelines: `<name>.svg`, each with one release or with two releases side by side.
 
     python -m profiles.timelines [NAME …]
 
 Queue, table and Chargebee delay each call by 0.1 s. There are two exceptions: in the picture of v04, the queue delays
-each call by 0.5 s, and from v10 on, the queue has no delay. A picture shows which part waits for which other part. This
-is the same on any machine, but the times depend on the machine that has drawn the picture.
+each call by 0.5 s, and from v10 on, the queue has no delay. A picture shows which part of the service waits for which
+other part. This is the same on any machine, but the times depend on the machine that has drawn the picture.
 """
 
 import os
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 
 
 class Picture(NamedTuple):
-    """A picture: `webhooks` webhooks are posted at once to each of `releases`, with `variables` set."""
+    """A picture of `releases`, each of which gets `webhooks` webhooks at once. `variables`: environment variables."""
 
     releases: tuple[str, ...]
     webhooks: int = 20
@@ -34,7 +34,7 @@ class Picture(NamedTuple):
 
 TLS = {"APP_LOCAL_TLS": "1"}
 PICTURES = {
-    # By default, a release is drawn beside the previous one, and the queue has no delay. Later keys override this.
+    # By default, a release is drawn beside the previous one, and the queue has no delay. Entries below override this.
     **{
         after.value: Picture((before.value, after.value), 50, {"APP_LOCAL_SQS_DELAY": "0"})
         for before, after in pairwise(Release)

@@ -1,4 +1,4 @@
-"""Draws what one webhook costs under three releases: Python calls, awaits and tasks, counted in the real service.
+"""Draws what one webhook costs under several releases: Python calls, awaits and tasks, counted in the real service.
 
 __main__.py   the command `python -m profiles.one_webhook`
 run.py        starts the service and the embedded queue, and posts the webhook

@@ -1,9 +1,9 @@
-"""Counts what one webhook takes under v08, v10 and the two newest releases, and draws profiles/one_webhook.svg.
+"""Counts Python calls, awaits and tasks of one webhook under v08, v10 and the two newest releases, and draws them.
 
     python -m profiles.one_webhook
 
-Starts the real service with the embedded queue. The counts depend on the versions of Python and of the packages, not on
-the machine.
+Writes profiles/one_webhook.svg. Starts the real service with the embedded queue. The counts depend on the versions of
+Python and of the packages, not on the machine.
 """
 
 from pathlib import Path

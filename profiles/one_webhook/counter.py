@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 _RESUME, _YIELD = dis.opmap["RESUME"], dis.opmap["YIELD_VALUE"]
 _AFTER_YIELD = 0b11  # the bits of RESUME's argument that are 0 at the start of a function
-# asyncio's own event loop, which uvloop replaces with C code, calls callbacks with these functions.
+# Functions of asyncio's event loop that call callbacks. They are not counted: uvloop has C code instead.
 _LOOP = frozenset({"BaseEventLoop._run_once", "Handle._run"})
 
 
@@ -29,7 +29,7 @@ class Call(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A new task. `creator` is the index of the call that created the task, or None."""
+    """A new task. `creator` is the index of the call that created the task, or None if no counted call did."""
 
     creator: int | None
     coroutine: str
@@ -47,12 +47,12 @@ class Trace(NamedTuple):
 
 
 class Counter:
-    """Counts between `start` and `stop`, which the counted thread calls itself."""
+    """Counts between `start` and `stop`. The thread whose calls are counted must call both methods."""
 
     def __init__(self) -> None:
         self._trace = Trace([], [], [])
         self._stack: list[tuple[int, int]] = []  # the id of each frame, and the index of the frame's call
-        self._suspended: dict[int, int] = {}  # index of a suspended coroutine's call by the id of its frame
+        self._suspended: dict[int, int] = {}  # the index of a suspended coroutine's call, by the id of the frame
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -109,7 +109,7 @@ def _instruction(frame: FrameType) -> tuple[int, int]:
 
 
 def _suspends(frame: FrameType) -> bool:
-    """Returns True if the frame yields instead of returning. In Python 3.13, it is then at the next instruction."""
+    """Returns True if the frame yields instead of returning. In Python 3.13, its instruction is then RESUME."""
     opcode, argument = _instruction(frame)
     return opcode == _YIELD or (opcode == _RESUME and bool(argument & _AFTER_YIELD))
 
@@ -122,7 +122,7 @@ def callback(trace: Trace, index: int) -> tuple[str, str]:
 
 
 def without_callbacks(trace: Trace, unwanted: set[tuple[str, str]]) -> Trace:
-    """Returns `trace` without the calls, awaits and tasks of these callbacks of the event loop."""
+    """Returns `trace` without the calls, awaits and tasks of the `unwanted` callbacks of the event loop."""
     kept = [index for index in range(len(trace.calls)) if callback(trace, index) not in unwanted]
     new = {old: number for number, old in enumerate(kept)}
     calls = [trace.calls[index] for index in kept]

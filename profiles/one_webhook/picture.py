@@ -11,11 +11,11 @@ from profiles.one_webhook.stages import calls_by_stage
 WIDTH, MARGIN = 620, 14
 PLOT = WIDTH - 2 * MARGIN
 BAR, NAME, ROW, LINE = 34, 24, 84, 24  # heights in pixels: a bar, the line above it, a release, a line of the table
-DIGIT = 9.0  # pixels of a digit
+DIGIT = 9.0  # width of a digit in pixels
 COLUMN = 74
 # Releases with less than this share of the largest number of calls are drawn a second time, with a larger scale.
 SMALL = 0.5
-# For light and dark screens. The texts on them have the page's colour of text.
+# Colours for light and for dark screens. Numbers on these colours have the usual colour of text.
 COLOURS = {
     Stage.READ: ("#9fd3f2", "#1f5f94"),
     Stage.ROUTE: ("#f3b6a0", "#93402a"),
@@ -71,7 +71,7 @@ def _row(svg: Element, release: str, totals: str, y: float) -> None:
 
 
 def _bar(svg: Element, counts: Counts, most: int, y: float) -> None:
-    """Draws the blocks of a release side by side. `most` calls are as wide as the picture."""
+    """Draws the stages of a release side by side, in a scale in which `most` calls are as wide as the picture."""
     x = float(MARGIN)
     for stage, calls in counts.items():
         width = calls / most * PLOT
@@ -82,7 +82,7 @@ def _bar(svg: Element, counts: Counts, most: int, y: float) -> None:
 
 
 def _enlarged(svg: Element, small: Mapping[str, Counts], factor: float, y: float) -> float:
-    """Draws the releases with few calls again. Returns the y coordinate of the lower end."""
+    """Draws the releases with few calls again, `factor` times as wide. Returns the y coordinate of the lower end."""
     shapes.text(svg, (MARGIN, y + 17), f"The same, {factor:.1f} times as wide:", "quiet")
     y += NAME + 4
     for release, counts in small.items():

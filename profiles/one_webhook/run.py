@@ -18,14 +18,14 @@ from profiles.one_webhook.counter import Call, Task, Trace, callback, without_ca
 WARM = 50  # webhooks before the trace
 # Periodic work of the service, such as uvicorn's tick, runs at least once in this time.
 IDLE_SECONDS = 2.5
-AFTER_SECONDS = 0.5  # from the response to the end of the trace: the log line is written after 0.1 s
+AFTER_SECONDS = 0.5  # from the response to the end of the trace, because the log line is written after 0.1 s
 PATIENCE_SECONDS = 30.0
 
 
 def trace(release: Release) -> Trace:
-    """Returns the trace of one webhook. Periodic work of the service is left out.
+    """Returns the trace of one webhook, without the service's periodic work.
 
-    The webhook is alone. Under load, up to ten webhooks share a call to SQS.
+    There is no other webhook. Under load, up to ten webhooks share a call to SQS.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "traces.json"
@@ -38,7 +38,7 @@ def trace(release: Release) -> Trace:
 
 
 async def _traces(url: str, file: Path) -> list[Trace]:
-    """Returns a trace without a webhook, and a trace with one webhook."""
+    """Returns a trace of the idle service, and a trace in which it handles one webhook."""
     service = int(file.with_suffix(".pid").read_text(encoding="utf-8"))
     webhook, *warm = fresh_events(default_file().read_bytes(), WARM + 1)
     async with open_session(url, load_settings(), connections=1) as client:

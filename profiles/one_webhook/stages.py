@@ -1,6 +1,6 @@
 """Assigns each call of a trace to a stage of the webhook.
 
-Calls at the trace's beginning that no rule matches belong to the first stage.
+A call that no rule matches belongs to the first stage if no matched call precedes it.
 """
 
 from collections import Counter
@@ -8,7 +8,7 @@ from collections import Counter
 from profiles.instruments.functions import Stage, stage_of
 from profiles.one_webhook.counter import Trace
 
-# FastAPI makes a response for the dependencies, too, although the release has none.
+# In this function, FastAPI makes a response for dependencies, although the release has none. This is no part of ANSWER.
 _DEPENDENCIES = "solve_dependencies"
 
 
@@ -19,7 +19,7 @@ def calls_by_stage(trace: Trace) -> dict[Stage, int]:
 
 
 def _stages(trace: Trace) -> list[Stage]:
-    """Returns the stage of each call. A callback without a rule belongs to the stage of the call before it."""
+    """Returns the stage of each call. A callback that no rule matches belongs to the stage of the call before it."""
     found: list[Stage] = []
     before = Stage.READ
     for call in trace.calls:

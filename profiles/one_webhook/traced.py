@@ -2,7 +2,7 @@
 
 python -m profiles.one_webhook.traced FILE    each SIGUSR1 ends a trace, adds the trace to FILE, and begins the next one
 
-FILE with the suffix `.pid` instead of its own (traces.pid for traces.json) contains the id of this process.
+Writes the id of this process to a file that is named like FILE, but with the suffix `.pid`.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ class Traces:
         self._done: list[Trace] = []
 
     def next(self, *_: object) -> None:
-        """Handles the signal, in the event loop's thread, because it is the main thread."""
+        """Handles SIGUSR1. Python calls this in the main thread, which runs the event loop."""
         if self._counter is not None:
             self._done.append(self._counter.stop())
         unfinished = self._file.with_suffix(".part")
