@@ -19,7 +19,7 @@ usage      billable events, which another service writes into the table. An invo
 set aside  impossible to charge; the charge item has the reason
 gone       unknown to Chargebee, for example because a person has deleted the invoice
 attempt    one try to do the work of an event
-claim      an event's item in the table: which attempt works on the event, or how the work ended
+claim      an event's item in the table, which says which attempt works on the event, or how the work ended
 lease      a renewable time in which only one attempt may work on an event and its invoice
 verdict    an error that no retry repairs; a *binding* verdict is stored, and each later attempt raises it again
 slot       a time at which one worker may make one call to Chargebee; with slots, all workers share one rate limit

@@ -31,7 +31,7 @@ _REJECTED = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.
 
 
 class InvalidState(Exception):
-    """Chargebee has rejected a call because of the invoice's state.
+    """Chargebee has rejected a call because of the invoice's state (error code `invalid_state_for_request`).
 
     Most likely, the invoice is no longer pending. Chargebee also uses this error code while it still executes an
     earlier call with the same idempotency key.
@@ -39,7 +39,7 @@ class InvalidState(Exception):
 
 
 class FoundLine(BaseModel):
-    """A line item in an answer. Callers must check `subscription_id` and `customer_id` with `app.events.valid_id`."""
+    """A line item in an answer. Check `subscription_id` and `customer_id` with `app.events.valid_id` before use."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
     date_from: int
@@ -160,10 +160,10 @@ def _rejection(status: int, code: str) -> BillingFailed:
 
 
 def _wait(answer: ApiAnswer) -> float | None:
-    """Returns the seconds in the Retry-After header, at most LONGEST_REST, or None if the header is not valid.
+    """Returns the seconds that the Retry-After header demands, at most LONGEST_REST, or None if it is not valid.
 
-    The header is a number of seconds, or a date: https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3. A fraction is
-    accepted as well, although RFC 9110 allows only whole numbers.
+    The header is a number of seconds, or a date: https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3. This function
+    also accepts a number with a fraction, although RFC 9110 allows only whole numbers.
     """
     value = answer.headers.get("Retry-After", "").strip()
     if re.fullmatch(r"[0-9]+(\.[0-9]*)?", value):

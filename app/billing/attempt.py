@@ -23,14 +23,17 @@ from app.events import Event, Invoice
 
 INVALID_STATE = "invalid_state"
 # Seconds for which the worker retries while Chargebee rejects changes of a pending invoice. In the first 30 minutes,
-# the cause may be an earlier call with the same idempotency key that Chargebee still executes: Chargebee remembers the
-# key for 30 minutes.
+# the cause may be that Chargebee still executes an earlier call with the same idempotency key, because Chargebee
+# remembers the key for 30 minutes.
 CONFLICT_SECONDS = 3600.0
 SHOWN = 10
 
 
 class Clients(NamedTuple):
-    """The clients of a process. `exempt`: ids of customers and subscriptions whose invoices stay pending."""
+    """A process's clients of DynamoDB and Chargebee.
+
+    `exempt`: ids of customers and subscriptions whose invoices stay pending.
+    """
 
     table: Table
     chargebee: Chargebee
@@ -69,7 +72,7 @@ class BillingAttempt:
             return self._left_alone(reason)
         selection = await self._find()
         own = selection.own
-        # If `own` has usage, an earlier attempt reserved it before a person edited the lines, so the work continues.
+        # If `own` has usage, an earlier attempt reserved it, and a person edited the invoice later: the work continues.
         if reason is not None and not own:
             return self._left_alone(reason)
         if not own:
@@ -78,7 +81,7 @@ class BillingAttempt:
             found = await self._retrieve()
         if found is not None and not found.is_pending:
             # A closed invoice contains charges only for usage that an earlier attempt has reserved. If some usage is
-            # reserved, the free usage was written after the reservation, and does not belong to this invoice. If no
+            # reserved, the usage in `selection.free` was written later, and does not belong to this invoice. If no
             # usage is reserved, the invoice was closed without charges, so it lacks all usage of the period.
             return self._settlement.closed(found, own if positive(own) else own + selection.free)
         own = own + await self._reserve(selection)

@@ -1,8 +1,8 @@
 """Finds the usage that an invoice covers, reserves it for the invoice, and undoes reservations.
 
-A reservation is the invoice's id in the attribute `invoice_id` of the charge item. The worker reserves each usage item
-before it charges the usage, so usage without a reservation was never charged. If usage is reserved for one invoice, no
-other invoice charges the usage, even if the periods of the two invoices overlap.
+A reservation is the invoice's id in the attribute `invoice_id` of a charge item (see charge_items.py). The worker
+reserves each usage item before it charges the usage, so usage without a reservation was never charged. If usage is
+reserved for one invoice, no other invoice charges the usage, even if the periods of the two invoices overlap.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -22,7 +22,11 @@ from app.events import Invoice
 
 
 class Reserved(NamedTuple):
-    """The usage that `reserve` has reserved (`by_attempt`), found reserved (`before`), or set aside (`aside`)."""
+    """The result of `Billables.reserve`.
+
+    `by_attempt`: usage that this attempt has reserved; `before`: usage that an earlier attempt had reserved for the
+    invoice; `aside`: usage that this attempt has set aside.
+    """
 
     by_attempt: list[Billable]
     before: list[Billable]
@@ -80,7 +84,7 @@ class Billables:
         done.by_attempt.extend(what for _, what in entries if isinstance(what, Billable))
 
     def _keep(self, what: Billable | Aside, item: Item, done: Reserved) -> None:
-        """Adds to `done` a reservation that an earlier write has stored. The invoice charges the amount in `item`."""
+        """Adds to `done` the reservation in the charge item `item`. The invoice charges the amount in this item."""
         found = charge_items.read(what.customer_id, item)
         # If the two reservation times are equal, an earlier try of the same write succeeded, but its answer was lost.
         own = isinstance(what, Billable) and found.reserved_at == what.reserved_at
@@ -112,7 +116,7 @@ class Billables:
         return found
 
     def freed(self, billables: Iterable[Billable], reason: str) -> list[Update]:
-        """Returns the updates that undo reservations. The invoice must contain no charge for any of `billables`."""
+        """Returns the updates that undo reservations. The invoice must be void, or have no charge for this usage."""
         now = now_seconds()
         reserved = (one for one in billables if one.invoice_id is not None and one.billed_at is None)
         return [charge_items.freed(one, reason, self._event, now) for one in reserved]
@@ -123,7 +127,7 @@ class Billables:
         return [charge_items.billed(one, closed_as, now) for one in billables if one.billed_at is None]
 
     async def write(self, updates: Sequence[Update]) -> None:
-        """Writes updates in as few transactions as possible. Raises ConditionFailed, TableUnavailable."""
+        """Writes updates in the fewest transactions. Raises ConditionFailed, TableUnavailable, Unprocessable."""
         for start in range(0, len(updates), TRANSACTION):
             await self._table.write(updates[start : start + TRANSACTION])
 

@@ -5,8 +5,8 @@ class Asked:
     """Records what is known about the calls that one attempt to process an event makes to Chargebee.
 
     `begun` is True from the first call on. `unanswered` is True while Chargebee may still be executing a call that
-    changes an invoice: the call has ended without an answer, with a status 5xx, or with a 200 that does not come from
-    Chargebee. `may_have_changed` is True after the first call that may have changed an invoice.
+    changes an invoice. This is so if the call has ended without an answer, with a status 5xx, or with a 200 that does
+    not come from Chargebee. `may_have_changed` is True after the first call that may have changed an invoice.
     """
 
     def __init__(self) -> None:

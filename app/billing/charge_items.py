@@ -11,7 +11,8 @@ from app.billing.items import Item, Key, Update, Value, number, text
 from app.billing.references import DESCRIPTION_LENGTH, cut
 
 USAGE, CHARGE = "billable#", "charge#"
-# The attributes that a charge item has if the usage was set aside, and those that it has if the usage is reserved.
+# ASIDE: the attributes of a charge item whose usage was set aside. ON_INVOICE: the attributes of a charge item whose
+# usage is reserved or billed.
 ASIDE = ("reason", "set_aside_at", "event_id")
 ON_INVOICE = ("invoice_id", "reserved_at", "billed_at", "closed_as")
 UNRESERVED = "attribute_not_exists(#invoice_id)"
@@ -64,9 +65,9 @@ def read(customer_id: str, item: Item) -> Billable:
 def reserved(billable: Billable, invoice_id: str, now: int) -> Update:
     """Returns the update that reserves a billable event for an invoice.
 
-    The update fails if the event is reserved or billed already. But if `closed_as` of `billable` is set, the event is
-    billed on another invoice, and the update takes the event away from that invoice. The caller must have checked that
-    the other invoice is void or unknown to Chargebee.
+    If `billable.closed_as` is None, the update fails if the event is reserved or billed already. Otherwise, the event
+    is billed on another invoice, and the update takes the event away from that invoice. The caller must have checked
+    that the other invoice is void or unknown to Chargebee.
     """
     values: dict[str, Value] = {"invoice_id": invoice_id, **snapshot(billable), "reserved_at": now}
     if billable.payer is not None:
@@ -104,20 +105,23 @@ def _set(billable: Billable, values: dict[str, Value], condition: str, **known: 
 
 
 def set_aside(customer_id: str, suffix: str, reason: str, event_id: str, now: int) -> Update:
-    """Returns the update that stores why usage cannot be charged. It fails if the usage is reserved or billed."""
+    """Returns the update that stores why usage cannot be charged.
+
+    The update fails if the usage is reserved or billed.
+    """
     change = "SET #reason = :reason, #event_id = :event_id, #set_aside_at = :now"
     key = charge_key(customer_id, suffix)
     return Update(key, change, UNRESERVED, reason=reason, event_id=event_id, now=now)
 
 
 def taken_aside(billable: Billable, reason: str, event_id: str, now: int) -> Update:
-    """Returns the update that takes usage away from a void invoice, and stores why no invoice can charge the usage."""
+    """Returns an update that takes usage from a void or deleted invoice, and stores why the usage cannot be charged."""
     values: dict[str, Value] = {"reason": reason, "event_id": event_id, "set_aside_at": now, **snapshot(billable)}
     return _set(billable, {**values, "taken_from": billable.closed_as or ""}, _UNCHANGED, **_known(billable))
 
 
 def freed(billable: Billable, reason: str, event_id: str, now: int) -> Update:
-    """Returns the update that undoes a reservation, because the invoice does not contain the charge.
+    """Returns the update that undoes a reservation, because the invoice is void, or has no charge for the usage.
 
     The charge item then has the attribute `reason`, as if the usage were set aside.
     """

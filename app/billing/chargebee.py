@@ -34,7 +34,7 @@ IDEMPOTENCY_HEADER = "chargebee-idempotency-key"
 
 
 class Chargebee:
-    """The calls for invoices and events of one Chargebee site."""
+    """Makes the API calls for the invoices, subscriptions and events of one Chargebee site."""
 
     def __init__(self, calls: ApiCalls) -> None:
         self._calls = calls
@@ -132,7 +132,7 @@ class Chargebee:
 
 
 def _require(caller: Caller, expected: bool) -> None:
-    """Raises ChargebeeUnavailable if `expected` is False, because an answer with a wrong invoice is not Chargebee's."""
+    """Raises ChargebeeUnavailable if `expected` is False: an answer with a wrong invoice is not from Chargebee."""
     if not expected:
         caller.asked.miss_answer()
         raise unreadable()

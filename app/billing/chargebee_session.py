@@ -29,7 +29,7 @@ def open_session(access: BillingAccess) -> aiohttp.ClientSession:
             "Accept-Encoding": "identity",
         },
         auto_decompress=False,
-        # With `trust_env`, aiohttp would raise an error if .netrc has credentials for the site.
+        # The proxy is set here because aiohttp with `trust_env` raises an error if .netrc has credentials for the site.
         proxy=proxy_of(access.site_url),
         connector=aiohttp.TCPConnector(limit=0),  # no limit: the worker's concurrency limits the connections already
         cookie_jar=aiohttp.DummyCookieJar(),

@@ -76,12 +76,12 @@ def billable_key(customer_id: str, billable: Billable) -> Key:
 
 
 def changed_after(reserved: Iterable[Billable]) -> int:
-    """Returns a unix time after which each invoice with a charge for a `reserved` event must have changed."""
+    """Returns a unix time before the reservations. Each invoice that charges `reserved` usage has changed since."""
     return max(0, min((billable.reserved_at or 0 for billable in reserved), default=0) - CLOCKS)
 
 
 def between(period: Period) -> tuple[str, str]:
-    """Returns the lower and the upper sort key for a query of the period's billable events with BETWEEN.
+    """Returns the lower and the upper sort key of a BETWEEN query for the billable events of the period.
 
     BETWEEN includes the upper key, but no item has that key, because the key of an item ends in `#<id>`.
     """
@@ -132,7 +132,10 @@ def _whole(number: str) -> int:
 
 
 def _name(item: Item, name: str, valid: re.Pattern[str]) -> str | None:
-    """Returns a string attribute, or None if it is missing. Raises ValueError or KeyError if it is invalid."""
+    """Returns a string attribute, or None if it is missing.
+
+    Raises KeyError if the attribute is no string, ValueError if the whole string does not match `valid`.
+    """
     value = text(item, name)
     if value is not None and not valid.fullmatch(value):
         raise ValueError(name)

@@ -47,9 +47,9 @@ def take_invoice(
 ) -> Update:
     """Returns the update that leases an invoice for the work on one event.
 
-    The update fails if a newer version than `version` was processed, or if another event has a lease that had not ended
-    at the time `free`. The update replaces a lease for the same event, because the attempt that took this lease has
-    lost its claim on the event. If `version` is None, versions are not compared.
+    The update fails if a newer version than `version` was processed, or if another event has a lease on the invoice
+    that had not ended at the time `free`. The update replaces a lease for the same event, because the attempt that took
+    this lease has lost its claim on the event. If `version` is None, versions are not compared.
     """
     unless_leased = "(attribute_not_exists(#lease_until) OR #lease_until < :free OR #event_id = :event)"
     unless_newer = "(attribute_not_exists(#resource_version) OR #resource_version <= :version)"
@@ -91,9 +91,10 @@ def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
 def failed(event_id: str, owner: str, verdict: Unprocessable, invoice_id: str, closed_as: str) -> Update:
     """Returns the update that stores a binding verdict: each later attempt of the event ends with `verdict`.
 
-    DynamoDB never deletes this claim: the same transaction removes the verdict's cause, so a later attempt could not
-    find the cause again. Only `python -m app release` removes the verdict. The command finds the claim by the id of
-    the pending invoice (`invoice_id`) or of the closed invoice (`closed_as`).
+    DynamoDB never deletes the claim with the verdict. The transaction that stores the verdict also removes the
+    verdict's cause, so a later attempt could not find the cause again. Only `python -m app release` removes the
+    verdict. The command finds the claim by the id of the pending invoice (`invoice_id`) or of the closed invoice
+    (`closed_as`).
     """
     return Update(
         claim_key(event_id),

@@ -1,8 +1,9 @@
 """Decides from an invoice's line items whether the worker bills the invoice, and whose usage the invoice covers.
 
-The worker bills an invoice that renews a subscription. The field `recurring` is not enough: according to Chargebee's
-type definitions, `recurring` is also true for an invoice that has only ad-hoc charges on a subscription. So the lines
-decide: only a renewal has a line of a plan or an add-on with a service period (a term line). No I/O happens here.
+The worker bills an invoice that renews a subscription. The invoice's field `recurring` is not enough: according to
+Chargebee's type definitions, this field is also true for an invoice that has only ad-hoc charges on a subscription. So
+the lines decide: only a renewal has a line of a plan or an add-on with a service period (a term line). This module does
+no I/O.
 """
 
 from collections.abc import Iterable, Sequence
