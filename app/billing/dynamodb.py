@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 ATTEMPTS = 3
 CALL_SECONDS = 5.0
 CONFLICT_PAUSES = (0.05, 0.2)  # seconds before the second and the third try of a transaction, after a conflict
-UNPROCESSED_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds before further tries for keys that DynamoDB has left out
+UNPROCESSED_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds before further tries for keys that an answer lacks
 BATCH = 100  # maximum number of keys in one BatchGetItem
 TRANSACTION = 100  # maximum number of actions in one TransactWriteItems
 
-# DynamoDB's error codes for a value that it can never store. If the message says "does not match the schema", the event
-# is not the cause: the table has the wrong keys. The event can be retried after a person has corrected the deployment.
+# DynamoDB's error codes for a value that it can never store. If the message says "does not match the schema", no value
+# is the cause: the table has the wrong keys. The event can be retried after a person has corrected the deployment.
 INVALID = frozenset({"ValidationException", "ValidationError"})
 
 # The calls of TransactWriteItems pass no ClientRequestToken, because botocore adds one itself. The token makes

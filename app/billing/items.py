@@ -50,7 +50,7 @@ def placeholders(expressions: str, values: Mapping[str, Value]) -> dict[str, Any
 class Update:
     """A conditional change of one item. `change` and `condition` are expressions of DynamoDB.
 
-    `values`: the value of each `:name` in the expressions, at least one. See `placeholders`.
+    `values`: the value of each `:name` in the expressions. At least one value is required (see `placeholders`).
     """
 
     def __init__(self, key: Key, change: str, condition: str, /, **values: Value) -> None:

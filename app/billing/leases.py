@@ -14,8 +14,8 @@ from app.clock import monotonic, now_ms, now_seconds
 from app.errors import ClaimedElsewhere, Unprocessable
 
 # The table keeps a claim for longer than SQS keeps a message (at most 14 days). But Chargebee redelivers an event for
-# 3 days 7 hours, and SQS may keep the last message for 14 days more. So a worker may receive an event after its claim
-# was deleted. If the event's invoice was charged, the outcome is then the same as before.
+# 3 days 7 hours, and SQS may keep the last message for 14 days more. So a worker may receive an event after the event's
+# claim was deleted. If the event's invoice was charged, the outcome is then the same as before.
 KEPT_SECONDS = 15 * 24 * 3600
 
 
@@ -30,8 +30,8 @@ class Superseded(Exception):
 class Lease(Term):
     """The lease of one attempt on an event, and after `take_invoice` also on the event's invoice.
 
-    `asked`: what is known about the attempt's calls to Chargebee. If a call got no answer, `release` does not end the
-    lease on the invoice, which then ends by itself.
+    `asked`: what is known about the attempt's calls to Chargebee. If a call got no answer, `release` ends only the
+    lease on the event. The lease on the invoice then ends by itself.
     """
 
     def __init__(self, table: Table, event_id: str, owner: str, seconds: float) -> None:
@@ -87,7 +87,7 @@ class Lease(Term):
         """Notes that Chargebee rejects changes of the pending invoice. `release` stores the time of the first note.
 
         Returns True if the first note is more than `longest` seconds old. `release` then removes the stored time, so
-        that after a redrive, the attempts have `longest` seconds again.
+        that the attempts after a redrive may retry for `longest` seconds again.
         """
         first = self._conflict_at or now_ms()
         is_over = now_ms() - first > 1000 * longest
@@ -97,8 +97,9 @@ class Lease(Term):
     async def finish(self, outcome: str, version: int | None = None, updates: Sequence[Update] = ()) -> None:
         """Marks the event as done, ends the lease, and writes `updates` to other items.
 
-        If there are too many updates for one transaction (TRANSACTION), earlier transactions write the first updates.
-        Raises ClaimedElsewhere, TableUnavailable, Unprocessable.
+        `version`: the version of the invoice that was processed, or None if no version is to be stored. If there are
+        too many updates for one transaction (TRANSACTION), earlier transactions write the first updates. Raises
+        ClaimedElsewhere, TableUnavailable, Unprocessable.
         """
         last = [claims.done(self.event_id, self.token, outcome, expires=expires())]
         if self._invoice_id is not None:
@@ -143,7 +144,8 @@ class Lease(Term):
 
         `judged`: True if a retry cannot succeed.
         """
-        # If a call was not answered, it may be the cause of the conflict, so the conflict's time is not stored.
+        # If a call got no answer, this call may be why Chargebee rejects changes, so the time of the first rejection
+        # is not stored.
         conflict_at = None if self.asked.unanswered else self._conflict_at
         updates = [claims.claim_released(self.event_id, self.token, code, conflict_at, judged=judged)]
         if self._may_free_invoice and self._invoice_id is not None:

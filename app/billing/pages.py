@@ -25,7 +25,7 @@ async def whole_invoice(calls: ApiCalls, caller: Caller, invoice_id: str) -> Fou
         if page.line_items_next_offset is None:
             return page.model_copy(update={"line_items": lines})
         if page.line_items_next_offset == query.get("line_items_offset"):
-            break  # the offset does not advance, so the loop would never end
+            break  # the offset does not advance, so the next answer would be the same page again
         query["line_items_offset"] = page.line_items_next_offset
     raise unreadable()
 

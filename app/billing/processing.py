@@ -49,10 +49,10 @@ class Billing:
     async def process(self, event: Event) -> Outcome:
         """Does the billing work of `event` and returns one of these outcomes. Raises BillingFailed.
 
-        - `closed`: the invoice is closed with all of its charges, by this attempt, an earlier attempt or someone else.
+        - `closed`: this attempt, an earlier attempt or someone else has closed the invoice with all of its charges.
         - `closed_without_charge`: the invoice is closed, and there was nothing to charge.
         - `closed_in_part`: the invoice is closed, but without some usage, which was set aside.
-        - `left_pending`: the invoice is exempt, or is no pending invoice for a period of a subscription.
+        - `left_pending`: the worker does not bill this invoice, for example because its customer is in `exempt`.
         - `recorded`: events of this type need no work.
         - `already`: an earlier attempt has done the work of this event.
         - `superseded`: a newer version of the invoice has been processed already.
@@ -79,7 +79,7 @@ class Billing:
             raise
 
     async def known(self, event_ids: Iterable[str]) -> tuple[set[str], dict[str, str]]:
-        """Returns the ids of the events that are done, and the error code of each event that no retry can repair.
+        """Returns the ids of the events that are done, and the error codes of the events that can never succeed.
 
         The error codes are by event id. DynamoDB deletes claims without a binding verdict after 15 days, so the result
         lacks older events. Raises TableUnavailable, Unprocessable.

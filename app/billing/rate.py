@@ -24,7 +24,7 @@ from app.telemetry.trace import current
 
 WINDOW, SLACK = 60.0, 3.0
 LATE = AHEAD = 1.0
-TRIES = 20  # tries to reserve slots for a batch of callers; then the callers get an error
+TRIES = 20  # after this many tries to reserve slots for a batch of callers, the callers get an error
 MISSES = 3  # if a caller was too late for this many slots in a row, it gets an error
 
 
@@ -149,4 +149,4 @@ def _fail(batch: list[_Waiting], error: BaseException) -> None:
     for waiting in batch:
         if not waiting.slot.done():
             waiting.slot.set_exception(error)
-            waiting.slot.exception()  # so that asyncio does not log an error if the caller was cancelled
+            waiting.slot.exception()  # reads the error, so that asyncio does not log it if the caller was cancelled

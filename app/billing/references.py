@@ -45,7 +45,7 @@ def charged(reserved: Iterable[Billable], lines: Iterable[Line]) -> list[Billabl
 
 
 def refers_to(lines: Iterable[Line], billables: Iterable[Billable]) -> bool:
-    """Returns True if an ad-hoc line ends with the reference of one of the billable events."""
+    """Returns True if an ad-hoc line's description ends with the reference of one of the billable events."""
     ends = {f"[billable:{billable.reference}]" for billable in billables}
     return any(line.entity_type == ADHOC and line.description.rpartition(" ")[2] in ends for line in lines)
 

@@ -15,8 +15,9 @@ Outcome = Literal[
 class Result(NamedTuple):
     """The outcome of an attempt, and the updates to write in the transaction that ends the attempt.
 
-    `verdict`: the error with which each later attempt must end as well, or None. The table must store the verdict,
-    because the updates remove its cause. `closed_as`: the id that Chargebee gave the invoice when it was closed.
+    `verdict`: the error with which each later attempt must end as well, or None if the attempt has succeeded. The table
+    must store the verdict, because the updates remove its cause. `closed_as`: the id that Chargebee gave the invoice
+    when it was closed, or "" if the outcome is `left_pending`.
     """
 
     outcome: Outcome

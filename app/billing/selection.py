@@ -13,7 +13,7 @@ from app.errors import Unprocessable
 class Aside(NamedTuple):
     """Usage that cannot be charged, and the reason.
 
-    `taken`: the usage with the values billed on a void or deleted invoice, or None if no such invoice bills it.
+    `taken`: the usage as it was billed on an invoice that is now void or deleted, or None if there is no such invoice.
     """
 
     customer_id: str
@@ -87,13 +87,16 @@ class Selector(NamedTuple):
             into.free.append(found)
 
     def _is_covered(self, billable: Billable) -> bool:
-        """Returns whether the invoice covers the usage. Usage without a currency is in the invoice's currency."""
+        """Returns whether the invoice covers the usage. Usage without a currency has the invoice's currency."""
         if billable.currency not in (None, self.currency):
             return False
         return bool(covering(self.covered, billable.customer_id, billable.subscription_id, billable.occurred_at))
 
     def _may_cover(self, customer_id: str, item: Item) -> bool:
-        """Returns False if an invalid usage item names a subscription or currency that the invoice lacks, else True."""
+        """Returns whether the invoice may cover an invalid usage item.
+
+        This is so unless the item names a subscription that the invoice does not cover, or another currency.
+        """
         subscription, currency = (item.get(name, {}).get("S") for name in ("subscription_id", "currency"))
         subscriptions = {one.subscription_id for one in self.covered if one.customer_id == customer_id}
         return (subscription or None) in {None, *subscriptions} and (currency or None) in (None, self.currency)

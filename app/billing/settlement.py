@@ -20,18 +20,19 @@ CLOSED_WITHOUT_CHARGES = "closed_without_charges"
 # For this many seconds after an event, Chargebee's API may not know the invoice yet, although the webhook has arrived.
 YOUNG_SECONDS = 600
 
-# Maximum seconds for which an invoice A waits for usage that is reserved for an invoice B. During this time, Chargebee
-# may repeat its first answer if a worker tries again to close B, even if a person has voided B since. The worker then
-# marks the usage as billed on B. After this time, a retry finds that B is void, and B's event becomes a dead letter.
+# Maximum seconds for which an invoice A waits for usage that is reserved for an invoice B. During this time, if a
+# worker repeats the call that closes B, Chargebee may repeat its first answer, even if a person has voided B since. The
+# worker then marks the usage as billed on B. After this time, a retry finds that B is void, and B's event becomes a
+# dead letter.
 SETTLED_SECONDS = 1800
 
 
 async def require_settled(table: Table, in_work: Iterable[Billable]) -> None:
     """Raises Postponed if usage of `in_work` was reserved for another invoice less than SETTLED_SECONDS ago.
 
-    The other invoice may still bill this usage. If the other invoice's event has ended with a final error (a verdict),
-    does not raise Postponed, because the event's dead letter says what has become of the usage. Call this function only
-    for an invoice without reserved usage: two invoices must not wait for each other.
+    The other invoice may still bill this usage. Does not raise Postponed if the other invoice's event has a final error
+    that is not a binding verdict, because the event then is a dead letter, which no worker retries. Call this function
+    only for an invoice without reserved usage: two invoices must not wait for each other.
 
     Raises TableUnavailable, Unprocessable.
     """
@@ -87,7 +88,8 @@ class Settlement:
         reserved = [one for one in without(own, missing) if one.invoice_id is not None]
         if not missing:
             return self.result(reserved, found.id)
-        # One transaction writes the last update and the verdict. Until then, each attempt finds missing charges.
+        # The updates of the missing charges come last, because the last update and the verdict are written in one
+        # transaction. Until then, each attempt finds a missing charge.
         updates = self._billables.billed(reserved, found.id) + self._billables.freed(missing, CLOSED_WITHOUT_CHARGES)
         detail = f"The invoice was closed without {len(missing)} of {len(positive(own))} charges"
         return Result("closed_in_part", updates, Unprocessable(detail, CLOSED_WITHOUT_CHARGES), found.id)

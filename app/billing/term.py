@@ -20,7 +20,7 @@ SKEW = 1 / 12
 class Term(Caller):
     """The time of a lease, and its renewal. The subclass `Lease` begins and ends the lease.
 
-    `seconds`: the length of the lease, counted from the claim and from each renewal.
+    `seconds`: the length of the lease, counted from the claim, and again from each renewal.
     """
 
     def __init__(self, table: Table, event_id: str, owner: str, seconds: float) -> None:

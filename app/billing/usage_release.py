@@ -26,7 +26,7 @@ SKEW_MS = 75_000  # how far two clocks may differ: `term.SKEW` times the longest
 
 
 class NotReleased(Exception):
-    """Says that not all of the usage was released. `str(error)` is the reason."""
+    """Some or all of the usage was not released. `str(error)` says why."""
 
 
 class Affected(NamedTuple):
@@ -34,7 +34,7 @@ class Affected(NamedTuple):
 
     - `usage`: the usage, by the id of the draft (the pending invoice) for which it was reserved.
     - `verdicts`: the codes of the binding verdicts, by event id.
-    - `judged`: the ids that the invoices of the events in `verdicts` got when they were closed.
+    - `judged`: the ids of the closed invoices of the events in `verdicts`.
     """
 
     usage: dict[str, list[Billable]]
@@ -59,7 +59,7 @@ class Releaser:
         return found
 
     async def require_void(self, affected: Affected) -> None:
-        """Raises NotReleased if the invoice exists and is not void, or if another invoice contains its charges."""
+        """Raises NotReleased if the invoice exists and is not void, or if another invoice has charges for the usage."""
         billed = {one.closed_as or draft for draft, usage in affected.usage.items() for one in usage}
         for invoice_id in sorted(billed | affected.judged):
             if not await self._chargebee.is_void_or_gone(Caller(), invoice_id):
@@ -83,7 +83,10 @@ class Releaser:
                     raise NotReleased("Some of the usage has changed meanwhile: start the command again") from None
 
     async def _require_uncharged(self, draft: str, usage: Sequence[Billable]) -> None:
-        """Raises NotReleased if a closed invoice has charges for `usage`. A draft gets a new id when it is closed."""
+        """Raises NotReleased if a closed invoice that is not void has charges for `usage`.
+
+        The closed invoice may be the draft, because a draft gets a new id when it is closed.
+        """
         for payer in sorted({one.payer or one.customer_id for one in usage}):
             own = [one for one in usage if payer == (one.payer or one.customer_id)]
             async for found in self._chargebee.closed_invoices(Caller(), payer, changed_after(own)):

@@ -14,7 +14,10 @@ NEVER, RESERVED = "never_reserved", "reserved"
 
 
 class Changed(NamedTuple):
-    """Usage whose usage item was changed after the reservation. `now`: the changed usage, or None if it is invalid."""
+    """Usage whose usage item was changed after the reservation.
+
+    `charge`: the usage as it was reserved; `now`: the changed usage, or None if it is invalid.
+    """
 
     charge: Billable
     now: Billable | None
@@ -24,7 +27,8 @@ class Changed(NamedTuple):
 class Group:
     """The unbilled usage of one customer in one currency.
 
-    `number`: the number of usage items; `total`: their sum in minor units; `oldest`: the unix time of the oldest item.
+    `number`: the number of usage items; `total`: the sum of their amounts, in minor units; `oldest`: the unix time of
+    the oldest item; `reasons`: the number of items by the reason why they are not billed.
     """
 
     number: int = 0
@@ -68,7 +72,7 @@ class Report:
 
 
 async def unbilled(table: Table, before: int, progress: Callable[[int], None]) -> Report:
-    """Reads the whole table, and returns the unbilled usage before the unix time `before`.
+    """Reads the whole table, and returns the unbilled usage from before the unix time `before`, and all changed usage.
 
     `progress` receives the number of usage items that have been read so far. Raises BillingFailed.
     """

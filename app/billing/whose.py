@@ -37,7 +37,7 @@ async def settle(
 
 
 async def _is_ambiguous(chargebee: Chargebee, lease: Lease, covered: Sequence[Coverage], customer_id: str) -> bool:
-    """Returns whether usage of the customer that names no subscription may belong to more than one.
+    """Returns whether the customer's usage that names no subscription may belong to more than one subscription.
 
     This is so if the invoice covers several subscriptions of the customer. It is also so if the customer had another
     subscription, which is not on the invoice, at some time in the period.

@@ -55,7 +55,7 @@ def show(messages: Iterable[Seen], as_json: bool) -> None:
     for message in (_encodable(one) for one in messages):
         if as_json:
             line = json.dumps({"attributes": message.attributes, "body": message.body}, ensure_ascii=False)
-            click.echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line))  # `dumps` does not escape all
+            click.echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line))  # `dumps` escapes only some
             continue
         facts = " ".join(f"{name}={_printable(value)}" for name, value in message.attributes.items())
         say(f"── {facts} ({len(message.body.encode()):,} bytes)")
