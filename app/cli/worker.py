@@ -33,9 +33,9 @@ def worker() -> None:
     APP_SQS_QUEUE_URL, APP_DEAD_LETTER_QUEUE_URL, APP_BILLING_TABLE, APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY must be
     set. The AWS SDK's variables, such as AWS_DEFAULT_REGION, set the region, the credentials and the endpoint.
 
-    After SIGTERM or Ctrl-C, the worker receives no more messages, and makes the messages that it has not begun visible
-    in the queue again. It waits at most APP_GRACEFUL_TIMEOUT seconds for the messages that it is processing. A
-    second signal ends the worker at once.
+    After SIGTERM or Ctrl-C, the worker receives no more messages. If it has not begun to process a message, it makes
+    the message visible in the queue again. It waits at most APP_GRACEFUL_TIMEOUT seconds for the messages that it is
+    processing. A second signal ends the worker at once.
     """
     work()
 
