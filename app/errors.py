@@ -1,4 +1,4 @@
-"""All errors of this project, in one tree.
+"""The errors of the service, in one tree.
 
     InvoiceWebhookError
     ├── ConfigurationError            the process cannot start, because a value is wrong
@@ -30,7 +30,7 @@ from typing import TypedDict
 
 
 class InvoiceWebhookError(Exception):
-    """The base class of all errors of this project."""
+    """The base class of the errors in this module."""
 
 
 class ConfigurationError(InvoiceWebhookError):
@@ -53,7 +53,7 @@ class CommandFailed(InvoiceWebhookError):
 
 
 class FieldError(TypedDict):
-    """A validation error in a webhook's body, without the wrong value.
+    """A validation error in a webhook's body. It does not contain the wrong value.
 
     `loc`: the path to the value, or [] for the whole body; `msg`: the message; `type`: pydantic's error type, or an
     error type of this project, such as `sqs_character`.

@@ -14,7 +14,7 @@ def billing_access(settings: WorkerSettings) -> BillingAccess:
     assert settings.chargebee_api_key is not None
     return BillingAccess(
         settings.billing_table,
-        # Two connections per event, because its work and the renewal of its lease may call the table at the same time.
+        # Two for each event: the work on an event and the renewal of its lease may call the table at the same time.
         connections=2 * settings.worker_concurrency,
         site_url=settings.chargebee_url.rstrip("/"),
         api_key=settings.chargebee_api_key,
@@ -31,7 +31,7 @@ def send_limits(settings: WebSettings, connections: int = 10) -> SendLimits:
     `connections`: the size of the connection pool of the AWS SDK's clients. If APP_SQS_MAX_CONNECTIONS is set, its
     value replaces `connections`.
     """
-    # A queue that accepts bodies longer than the default accepts batches of up to 1 MiB as well.
+    # A queue that accepts bodies longer than BODY_BYTES also accepts batches of up to 1 MiB.
     batch_bytes = MIB if settings.max_body_bytes > BODY_BYTES else 256 * KIB
     connections = settings.sqs_max_connections or connections
     return SendLimits(settings.sqs_timeout, connections, settings.sqs_batches, call_bytes=batch_bytes)

@@ -2,7 +2,7 @@
 
 import resource
 
-# The usual soft limit of open files is 1,024 on Linux and 256 on macOS.
+# The limit to set. The usual soft limit of open files is 1,024 on Linux and 256 on macOS.
 ENOUGH = 65_536
 
 

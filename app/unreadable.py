@@ -13,7 +13,7 @@ MOST_DIGITS = 4300
 # The numbers that replace rejected values. No field of a model accepts a fraction, so an invalid field stays invalid.
 # Without the spaces, a replacement could merge with a digit beside the string, and invalid JSON would become valid.
 _LONE_SURROGATE, _LONG_NUMBER = b" 5e-324 ", b" 1e-323 "
-_KEY = b'"?"'  # replaces a key; no field of a model has this name
+_KEY = b'"?"'  # replaces a key that has a lone surrogate; no field of a model has this name
 REASONS = {
     float(_LONE_SURROGATE): ("lone_surrogate", r"The string has half of a surrogate pair, such as \ud800"),
     float(_LONG_NUMBER): ("long_number", f"The number has more than {MOST_DIGITS:,} digits"),
