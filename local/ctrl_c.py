@@ -25,7 +25,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     When a terminal closes, the shell sends SIGHUP, and then the kernel sends a second SIGHUP. The second signal would
     interrupt the clean-up.
     """
-    if signal.getsignal(signal.SIGHUP) is _interrupt:  # not under nohup, because children must inherit SIG_IGN
+    if signal.getsignal(signal.SIGHUP) is _interrupt:  # not if nohup set SIG_IGN, which children must inherit
         signal.signal(signal.SIGHUP, _ignore)
     raise KeyboardInterrupt
 
@@ -70,7 +70,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
             raise KeyboardInterrupt from None
         raise
     finally:
-        # The event loop has reset the signals' handlers to the defaults.
+        # Sets the handlers of SIGTERM and SIGHUP again, because the event loop has reset them to the defaults.
         for number in alike[1:]:
             before_the_loop = signal.getsignal(number) is _ignore  # `_interrupt` ran before the loop set its handlers
             over = number == signal.SIGHUP and (interrupted.is_set() or before_the_loop)

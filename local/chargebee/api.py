@@ -71,7 +71,7 @@ class Api:
     async def answer_by_hand(self, request: Request) -> Response:
         """Performs an operation as if a person had used Chargebee's web application.
 
-        The request needs no API key, never fails at random, and does not count against the rate limit.
+        The request needs no API key, does not count against the rate limit, and gets no injected error.
         """
         try:
             call = await read(request, *route(request))

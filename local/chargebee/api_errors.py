@@ -12,8 +12,8 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 class ApiError(Exception):
     """An error that makes the API answer with the HTTP status `status`.
 
-    In the answer's JSON, the field `api_error_code` is `code`, the field `type` is `kind`, and the field `param` is the
-    name of the wrong parameter.
+    In the answer's JSON, the field `api_error_code` is `code`, and the field `type` is `kind`. The field `param` is the
+    name of the wrong parameter. A field that is None is left out.
     """
 
     def __init__(
@@ -77,7 +77,8 @@ def invalid_request(message: str) -> ApiError:
 def limit_exceeded(retry_after: int | str) -> ApiError:
     """Returns the error (429) for too many calls.
 
-    `retry_after` is the value of the Retry-After header: a number of seconds or, in tests, any other text.
+    `retry_after` is the value of the Retry-After header: a number of seconds, or any text that the
+    stand-in's option `retry_after` sets.
     """
     message = "Sorry, access has been blocked temporarily due to request count exceeding acceptable limits."
     headers = {"Retry-After": str(retry_after)}

@@ -61,9 +61,9 @@ class Locks:
     def lock(self, invoice_id: str, key: str | None = None) -> Iterator[None]:
         """Locks the invoice until the `with` block ends. `key`: the request's idempotency key.
 
-        `invoice_id` can be any text that names the invoice, such as `Call.locked`. If another request has locked the
-        invoice, raises ApiError: 409 if that request has the same `key`, 429 otherwise. Chargebee's own API waits some
-        time for the lock before it answers 429.
+        `invoice_id` can be any text that always names the same invoice, such as `Call.locked`. If another request has
+        locked the invoice, raises ApiError: 409 if that request has the same `key`, 429 otherwise. Chargebee's own API
+        waits some time for the lock before it answers 429.
         """
         if invoice_id in self._locked:
             same_key = key is not None and self._locked[invoice_id] == key
@@ -96,7 +96,7 @@ class IdempotencyKeys:
         self._answers: dict[str, _StoredAnswer] = {}
 
     def replay(self, key: str, request: Request, now: float) -> bytes | None:
-        """Returns the answer that is stored for `key`, or None if no answer is stored.
+        """Returns the answer that is stored for `key`, or None if no answer is stored or it has expired.
 
         Raises ApiError (400) if `key` is too long, or if the earlier request with this key was different. Chargebee
         documents that it compares the two requests, but not which error it returns if they differ.
@@ -114,7 +114,7 @@ class IdempotencyKeys:
         """Stores the answer to `request`. The stored answer expires `seconds` after `now`."""
         self._answers.pop(key, None)
         self._answers[key] = _StoredAnswer(request, answer, now + seconds)
-        # Deletes expired answers. The dict has the order in which the answers were stored. The answers also expire in
-        # this order, unless the option `idempotency_seconds` has changed.
+        # Deletes expired answers. In the dict, the answer that was stored first comes first. It also expires first,
+        # unless the option `idempotency_seconds` has changed.
         while (oldest := next(iter(self._answers))) != key and self._answers[oldest].until <= now:
             del self._answers[oldest]

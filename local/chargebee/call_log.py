@@ -1,4 +1,4 @@
-"""Records every call to the stand-in's API, for audits and for the web page."""
+"""Records every call to the stand-in's API, for audits and for the stand-in's web page."""
 
 from collections import Counter, deque
 from collections.abc import Iterable

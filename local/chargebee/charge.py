@@ -28,14 +28,14 @@ class Charge:
     date_to: int
 
     def shown(self) -> dict[str, Any]:
-        """Returns the charge as the stand-in's audit shows it, with the id of its billable event."""
+        """Returns the charge for `GET /_/audit`. Adds `billable`: the id of the charge's billable event, or None."""
         found = _BILLABLE.search(self.description)
         return {**vars(self), "at": round(self.at, 3), "billable": found[1] if found else None}
 
     def changed(self, items: list[dict[str, Any]]) -> list["Charge"]:
-        """Returns a list with the charge, after a change of its line item. The list is empty if `items` is empty.
+        """Returns a list with the changed charge, or an empty list if the charge's line item was removed.
 
-        `items` contains only the changed line item, or nothing if the line item was removed.
+        `items` contains the changed line item, or nothing if the line item was removed.
         """
         names = ("amount", "description", "date_from", "date_to")
         return [replace(self, **{name: item[name] for name in names}) for item in items]

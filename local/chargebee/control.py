@@ -46,7 +46,7 @@ class ControlPaths:
         try:
             added = [self._api.site.register(entry, self._api.clock()) for entry in entries]
         except ApiError as error:
-            # A failed request must add no invoice, because its client writes no usage for the invoices.
+            # If the request fails, it must add no invoice, because the client then writes no usage for the invoices.
             for name in [*self._api.site.invoices][before:]:
                 del self._api.site.invoices[name]
             return _json(error.body(), error.status)
@@ -56,7 +56,10 @@ class ControlPaths:
         return _json([invoice.summary() for invoice in self._api.site.invoices.values()])
 
     async def _subscribe(self, request: Request) -> Response:
-        """Stores the subscriptions in the body: `[{"id": "s1", "customer_id": "c1", "status": "cancelled", …}, …]`."""
+        """Stores the subscriptions that the body lists.
+
+        The body is `[{"id": "s1", "customer_id": "c1", "status": "cancelled", …}, …]`.
+        """
         try:
             for document in _list(await request.body()) or []:
                 self._api.site.subscriptions.put(document)
@@ -65,7 +68,7 @@ class ControlPaths:
         return _json({})
 
     async def _edit(self, request: Request) -> Response:
-        """Makes the changes of line items in the body: `[{"invoice_id": "i1", "id": "li_1", "amount": 5}, …]`."""
+        """Changes the line items that the body lists: `[{"invoice_id": "i1", "id": "li_1", "amount": 5}, …]`."""
         try:
             for changes in _list(await request.body()) or []:
                 invoice_id, line_id = str(changes.pop("invoice_id", "")), str(changes.pop("id", ""))

@@ -1,6 +1,6 @@
 """Corrects wrong invoices, as a person does: voids, deletes or regenerates an invoice, or changes its line items.
 
-Each correction is an operation of Chargebee's API, except `edit_line_item`, which only a control path calls. The rules
+Each correction is an operation of Chargebee's API, except `edit_line_item`, which only `control.py` calls. The rules
 are documented at https://apidocs.chargebee.com/docs/api/invoices/void-an-invoice, …/invoices/delete-an-invoice and
 …/subscriptions/regenerate-an-invoice. For example, an invoice that is still pending can be deleted, but not voided.
 """

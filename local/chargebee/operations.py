@@ -82,7 +82,8 @@ class Site:
         date_from = number(params, "line_item[date_from]", 0, _LATEST, int(at))
         date_to = number(params, "line_item[date_to]", date_from, _LATEST, max(date_from, int(at)))
         subscription = params.get("subscription_id")
-        # Chargebee documents this parameter for consolidated invoices, but not the error for another invoice's id.
+        # Chargebee documents this parameter for invoices that bill several subscriptions. It does not document the
+        # error for a subscription that the invoice does not bill.
         if subscription is not None and subscription not in invoice.terms:
             raise api_errors.wrong_value("subscription_id", f"the invoice {invoice_id} has no such subscription")
         self.require_pending(invoice, "charges can only be added to a pending invoice")
@@ -96,7 +97,7 @@ class Site:
         """Returns a page of a customer's invoices, the latest change first.
 
         `params` contains the customer's id and the time after which the invoices must have changed. The page contains
-        no deleted invoices, like Chargebee's answer if the parameter `include_deleted` is missing.
+        no deleted invoices. Chargebee's API also leaves them out if the parameter `include_deleted` is missing.
         """
         customer = text(params, "customer_id[is]", 50)
         after = number(params, "updated_at[after]", 0, _LATEST, 0)
@@ -135,7 +136,7 @@ class Site:
     def invoice(self, invoice_id: str) -> StoredInvoice:
         """Returns the invoice with this id. Raises ApiError (404) if there is none, or if the invoice was deleted.
 
-        An invoice that got a new id when it was closed no longer has its old id.
+        If the invoice got a new id when it was closed, only the new id finds it.
         """
         invoice = self._numbered.get(invoice_id) or self.invoices.get(invoice_id)
         if invoice is None or invoice.deleted or invoice.number not in (None, invoice_id):

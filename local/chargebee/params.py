@@ -50,8 +50,8 @@ def text(params: Mapping[str, str], name: str, longest: int) -> str:
 def offset(params: Mapping[str, str], name: str) -> list[str]:
     """Returns the two values in the parameter `name`, such as `["1785535200000","300"]`.
 
-    The client has copied the parameter from the `next_offset` of the previous page. Returns an empty list if the
-    request has no such parameter, because it then asks for the first page.
+    The client has copied the parameter from the `next_offset` of the previous page. A request for the first page has no
+    such parameter; the returned list is then empty.
     """
     if not (given := params.get(name)):
         return []
@@ -78,10 +78,10 @@ def page(found: Sequence[Resource], params: Mapping[str, str], shown: Callable[[
 
 
 def matches(name: str, operator: str, params: Mapping[str, str]) -> Callable[[str], bool]:
-    """Returns a function that returns whether a text passes the filter `name`, such as `status[in]`.
+    """Returns a function that checks whether a text passes the filter `name`, such as `status[in]`.
 
-    `operator` is the part of `name` in brackets, such as `in`. The parameter `name` contains the value or values with
-    which the filter compares. Raises ApiError if the operator is not supported.
+    `operator` is the part of `name` in brackets, such as `in`. The function compares the text with the value or values
+    in the parameter `name`. Raises ApiError if the operator is not supported.
     """
     values = frozenset(several(params, name) if operator in {"in", "not_in"} else [params[name]])
     if operator in {"is", "in"}:
@@ -98,7 +98,7 @@ def several(params: Mapping[str, str], name: str) -> list[str]:
     """
     given = params[name]
     values = None
-    for candidate in (given.replace("'", '"'), given):  # `given` wins if it is JSON: an id may contain apostrophes
+    for candidate in (given.replace("'", '"'), given):  # the last JSON wins, because an id may contain apostrophes
         with suppress(ValueError):
             values = json.loads(candidate)
     if not isinstance(values, list) or not all(isinstance(value, str | int) for value in values):

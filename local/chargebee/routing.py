@@ -7,7 +7,7 @@ from starlette.requests import Request
 
 PREFIX = "/api/v2"
 BY_HAND = "/_/by_hand"
-# The method and the name of each operation, by path. `*` is the id of an invoice or of a subscription.
+# The method and the name of each operation, by path. `*` stands for the id of an invoice or subscription.
 _PATHS = {
     "events": ("GET", "list_events"),
     "invoices": ("GET", "list_invoices"),
@@ -23,7 +23,7 @@ _CHANGES = {operation for method, operation in _PATHS.values() if method == "POS
 
 
 class Call(NamedTuple):
-    """A call of an operation. `resource`: the id of the invoice or subscription in the path, or empty without one."""
+    """A call of an operation. `resource`: the id of the invoice or subscription in the path, or "" if it has none."""
 
     operation: str
     resource: str
@@ -45,8 +45,9 @@ class Call(NamedTuple):
 def route(request: Request) -> tuple[str, str]:
     """Returns the name of the operation, and the id of the invoice or subscription in the path.
 
-    The id is empty if the path contains none. The name is `unknown` or `wrong_method` if there is no such operation.
-    An id may contain any character, even a slash. Therefore, the path is split before it is percent-decoded.
+    The id is empty if the path contains none. If no operation has this path, the name is `unknown`. If the operation
+    with this path needs another HTTP method, the name is `wrong_method`, and the id is empty. An id may contain any
+    character, even a slash. Therefore, the path is split before it is percent-decoded.
     """
     path = request.scope["raw_path"].decode("ascii", "replace")
     resources, *rest = path.removeprefix(f"{PREFIX}/").removeprefix(f"{BY_HAND}/").split("/")

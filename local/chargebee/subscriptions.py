@@ -57,7 +57,7 @@ class Subscriptions:
 
 
 def _entry(subscription: dict[str, Any]) -> bytes:
-    """Returns an entry of the list. Chargebee's entries contain all data of the customer, not only the id."""
+    """Returns the subscription as a page's entry. Chargebee's own entries also contain the customer's other data."""
     customer = {"id": subscription["customer_id"], "object": "customer"}
     return orjson.dumps({"subscription": subscription, "customer": customer})
 

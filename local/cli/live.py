@@ -1,4 +1,4 @@
-"""`python -m local live`: the live page's process, which `run` and `race` start."""
+"""`python -m local live`: serves the live page. The commands `run` and `race` start this process."""
 
 import json
 import sys

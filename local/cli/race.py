@@ -29,7 +29,7 @@ def race(releases: tuple[str, ...]) -> None:
     its release. APP_LOCAL_LIVE_PORT sets the page's port; the default is a free port.
     """
     settings, options = load_settings(), load_local_settings()
-    options = options.model_copy(update={"worker": False})  # a race starts no worker to close invoices
+    options = options.model_copy(update={"worker": False})  # a race has no worker that closes invoices
     if "live_port" not in options.model_fields_set:  # the default port may be in use by the live page of `make run`
         options = options.model_copy(update={"live_port": 0})
     chosen = [lessons.find(name) for name in releases]
@@ -54,7 +54,7 @@ def _started(stack: ExitStack, release: Release) -> LocalRun:
 
 
 def _log_settings() -> dict[str, str]:
-    """Returns the log settings of the services: the user's values, or otherwise INFO and text.
+    """Returns the log settings of the services: the user's values, or else level INFO and format `text`.
 
     With the format `auto`, a service would write JSON, because its log goes to this process and not to a terminal.
     """

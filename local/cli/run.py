@@ -46,7 +46,7 @@ def run() -> None:
         )
     configure_logging(settings)
     exposure.warn(settings)
-    ctrl_c.end_like_ctrl_c()  # applies until `_pass_signals_on`; SIGTERM must also remove the certificates
+    ctrl_c.end_like_ctrl_c()  # until `_pass_signals_on`, so that SIGTERM also removes the certificates
     with ExitStack() as stack:
         stand_ins = stack.enter_context(start_stand_ins(options, load_worker_settings().chargebee_rate))
         logger.info("Stand-in for Chargebee, with a web page of the invoices, on {}", stand_ins.chargebee)
@@ -54,7 +54,7 @@ def run() -> None:
         if options.worker:
             _start_worker(stack, stand_ins, settings, given)
         started, web = stack.enter_context(start_web(stand_ins, given, settings))
-        _pass_signals_on(web)  # must be done before other programs read the service's URL in `local.json`
+        _pass_signals_on(web)  # must come before `local.json` tells other programs that the service is ready
         started.write(options.run_dir)
         page.show(page_config([(started, settings.release)], settings, options))
         code = web.wait()
@@ -89,8 +89,8 @@ def _kill_later(web: "subprocess.Popen[bytes]") -> None:
 def _pass_signals_on(web: "subprocess.Popen[bytes]") -> None:
     """Installs handlers that pass SIGINT, SIGTERM and SIGHUP on to the service.
 
-    If the service still runs LAST_SECONDS after the second SIGINT or SIGTERM, it is killed. This is necessary because
-    the service handles no signal while a webhook blocks its event loop.
+    If the service still runs LAST_SECONDS after the second SIGINT or SIGTERM, this process kills it, because the
+    service handles no signal while a webhook blocks its event loop.
     """
     passed = 0
 

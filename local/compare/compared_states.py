@@ -11,7 +11,10 @@ from profiles.instruments.functions import FUNCTIONS, State
 
 
 def _states(column: str) -> dict[tuple[str, str], State]:
-    """Returns the states in `column` of FUNCTIONS. Key: the end of the file's path, and the name without the class."""
+    """Returns the states in `column` of the table FUNCTIONS, by function.
+
+    A function's key is the end of its file's path, and its name without the class.
+    """
     return {(one.file, one.plain): state for one in FUNCTIONS if (state := getattr(one, column)) is not None}
 
 

@@ -52,7 +52,7 @@ def _style() -> str:
 
 
 def _legend(svg: Element, recorded: list[Recording]) -> float:
-    """Draws a legend of the states that occur. Returns the y coordinate of the legend's lower end."""
+    """Draws a legend of the states in the recordings. Returns the y coordinate of the legend's lower end."""
     shown = {span.state for one in recorded for group in groups(one) for row in group.rows for span in row}
     x, y = float(MARGIN), 12.0
     for state in STYLES:
