@@ -84,7 +84,7 @@ class EmbeddedAws(NamedTuple):
 
 @contextmanager
 def start(port: int = 0, delay: float = 0, tls: Certificates | None = None) -> Iterator[EmbeddedAws]:
-    """Runs an embedded AWS until the `with` block ends, with HTTPS if `tls` is given.
+    """Runs an embedded AWS until the `with` block ends. The embedded AWS uses HTTPS if `tls` is given.
 
     `port` 0 picks a free port. `delay` is the latency in seconds added to each call. Raises ConfigurationError if the
     embedded AWS does not start.

@@ -26,7 +26,8 @@ START_SECONDS = 90
 # because the queue ends together with the local run.
 WORKER_STOP_SECONDS = 3.0
 NONE: Mapping[str, str] = MappingProxyType({})
-# The arguments of `python -m` that run the service. INSTRUMENTED adds what the variables INSTRUMENT_… choose.
+# The arguments of `python -m` that run the service. INSTRUMENTED also runs the instruments, such as a profiler, that
+# the variables INSTRUMENT_… choose.
 WEB = ("app", "web")
 INSTRUMENTED = ("profiles.instruments",)
 # Prefixes of the variables that the service gets, but not the worker, because two processes cannot listen on the same
@@ -50,8 +51,8 @@ def defaults(given: Mapping[str, str], release: Release) -> dict[str, str]:
     if not given.get("APP_BASIC_AUTH_USERNAME"):
         variables |= {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
     if release.published:
-        # 0 means no limit. The published service did not limit how long webhooks wait, and with a limit, answers of 503
-        # would hide the long waits.
+        # 0 means no limit. The service that the talk (CHANGELOG.md, Sources) describes did not limit how long
+        # webhooks wait. With a limit, the answer 503 would end long waits, and hide how long they are.
         variables["APP_MAX_WAIT"] = "0"
     return {name: value for name, value in variables.items() if not given.get(name)}
 
@@ -64,12 +65,13 @@ def start_web(
     log: int | None = None,
     command: Sequence[str] | None = None,
 ) -> Iterator[tuple[LocalRun, "subprocess.Popen[bytes]"]]:
-    """Runs `python -m app web` until the `with` block ends. Yields `run` with the service's address, and the process.
+    """Runs `python -m app web` until the `with` block ends.
 
-    `given` are the user's environment variables. `settings` are the settings that the caller has read from these
-    variables. `log` is the file descriptor to which the service writes its log, or None for standard error. `command`
-    replaces the arguments `app web`. If it is None and `given` chooses an instrument, `profiles.instruments` replaces
-    them. Raises ConfigurationError if the service does not become ready.
+    Yields two values: a copy of `run` with the service's address, and the service's process. `given` are the user's
+    environment variables, from which the caller has read `settings`. `log` is the file descriptor to which the service
+    writes its log, or None for standard error. If `command` is set, runs `python -m` with these arguments instead.
+    Otherwise, if `given` contains a variable INSTRUMENT_…, runs `python -m profiles.instruments`. Raises
+    ConfigurationError if the service does not become ready.
     """
     port = settings.port or free_port()
     # Checks that the port is free. Otherwise, the readiness check could reach another service on this port.
@@ -142,7 +144,7 @@ def with_run_dir(options: LocalSettings, run_dir: Path) -> LocalSettings:
 
 @contextmanager
 def changed_environment(variables: Mapping[str, str], unset: Iterable[str] = ()) -> Iterator[None]:
-    """Removes `unset` from this process's environment and sets `variables`, until the `with` block ends."""
+    """Removes `unset` from this process's environment, and sets `variables`. Undoes this when the `with` block ends."""
     before = dict(os.environ)
     try:
         for name in unset:

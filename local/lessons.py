@@ -12,7 +12,7 @@ from app.errors import ConfigurationError
 from app.settings import Release
 
 _RELEASES = Path(__file__).parents[1] / "app" / "web" / "releases"
-# Short names of the changes that the published talk and blog post describe.
+# Short names of the changes, as the published talk and blog post (CHANGELOG.md, Sources) call them.
 KNOWN_AS: dict[Release, str] = {
     Release.V02_BLOCKING: "blocking producer",
     Release.V03_THREADPOOL: "run_in_threadpool",

@@ -81,8 +81,8 @@ class _WithoutCors:
 def _is_link(scope: Any) -> bool:
     """Returns True if the user has followed a link from another site to the page `/`.
 
-    The guard allows such a link, because the other site cannot read the page. The guard rejects a link with a query,
-    because a query can be a call to SQS.
+    The guard allows such a request, because the other site cannot read the page. If the link has a query, the guard
+    rejects the request, because the query can be a call to SQS.
     """
     request = (scope["method"], scope["path"], scope["query_string"])
     return request == ("GET", "/", b"") and _values(scope, b"sec-fetch-dest") == ["document"]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def prefixed(name: str) -> Iterator[int]:
-    """Yields a file descriptor for a child's output, and copies each line of the output to standard error.
+    """Yields a file descriptor for a child process's output, and copies each line of the output to standard error.
 
     Each line gets the prefix `name │ `. When the `with` block ends, waits until all lines are copied. The child must
     end before the block does, because the wait would otherwise not end.

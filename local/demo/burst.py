@@ -17,18 +17,18 @@ from local.peek import peek
 from local.sample_events import default_file, fresh_events_of
 from local.seeding import pending, seed
 
-# The load test of the published talk used the same time-out for each request.
+# The time-out of a request. The load test in the published talk (CHANGELOG.md, Sources) used the same value.
 PATIENCE = aiohttp.ClientTimeout(total=30)
 
 
 def burst(
     run: LocalRun, settings: WebSettings, output: Output, count: int, *, concurrency: int, rate: float | None
 ) -> list[str]:
-    """Posts `count` webhooks. Returns a line if webhooks were lost or if none got 200, otherwise an empty list.
+    """Posts `count` webhooks, and returns a list with a line for each problem.
 
-    A webhook is lost if the service answered 200 but the webhook is not in the queue. With v01, which has no queue, a
-    webhook is lost if the service answered 200 but did not bill the invoice. The docstring of
-    `local.chargebee.load_generator.load` explains `concurrency` and `rate`.
+    It is a problem if webhooks were lost, or if no webhook got 200. A webhook is lost if the service answered 200 but
+    the webhook is not in the queue. With v01, which has no queue, a webhook is lost if the service answered 200 but did
+    not bill the invoice. The docstring of `local.chargebee.load_generator.load` explains `concurrency` and `rate`.
     """
     bodies = list(fresh_events_of([default_file()], count))
     if not settings.release.enqueues:
@@ -69,7 +69,7 @@ def _queued(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[
 
 
 def _billed(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[str, int, str]:
-    """Returns the values of `_queued` for a release without a queue. Counts invoices instead of messages."""
+    """Returns three values like `_queued`, but counts closed invoices, because the release has no queue."""
     closed = audit(run.chargebee, pending(bodies)).closed
     problems = audit(run.chargebee, pending(accepted)).problems
     lost = len({problem.partition(":")[0] for problem in problems})  # an invoice may have several problems

@@ -12,7 +12,7 @@ from local.money_audit import audit, wait
 from local.sample_events import sample_files
 from local.seeding import pending
 
-# A rate limit in calls per minute: Chargebee's plans allow 150, 1,000 or 3,500.
+# The demo's rate limit in calls per minute. Chargebee's plans allow 150, 1,000 or 3,500.
 CALLS_A_MINUTE = 1000
 SECONDS = 60.0  # the worker must close the ten invoices of the sample events within this time
 
@@ -24,7 +24,7 @@ def bill_samples(run: LocalRun, settings: WebSettings, output: Output) -> list[s
     """
     events = list(pending(file.read_bytes() for file in sample_files()))
     if PENDING_INVOICE_CREATED not in settings.event_types:
-        events = []  # the service ignores events of this type
+        events = []  # the settings make the service ignore these events
     if not settings.release.enqueues:
         return _audited(run, events, output)
     output.note(f"\nStarting a worker; the invoices are shown on {run.chargebee}")

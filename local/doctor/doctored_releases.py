@@ -12,5 +12,8 @@ _RELEASES: dict[Kind, tuple[Release, ...]] = {
 
 
 def showing(finding: Finding) -> tuple[Release, ...]:
-    """Returns the releases that cure the finding. No release cures computation, garbage collection or start-up."""
+    """Returns the releases that show how to cure the finding.
+
+    Returns an empty tuple if no release shows the cure, for example for a slow computation or garbage collection.
+    """
     return _RELEASES.get(finding.kind, ())

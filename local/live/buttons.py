@@ -1,4 +1,4 @@
-"""Implements the live page's buttons. They send webhooks to every service, or set the latency of the queues."""
+"""Implements the live page's buttons, which send webhooks to the shown services, or set the latency of their queues."""
 
 import asyncio
 import ssl
@@ -58,13 +58,13 @@ class Buttons:
         """Returns SQS's latency in ms, the buttons pressed since the previous call, and the counts of each service.
 
         The counts of a service are the number of webhooks that the buttons have sent to it, and the number of its
-        answers by status. They also contain the median and the 99th percentile of the waits for answers, in ms.
+        answers by status. They also contain the median and the 99th percentile of how long the answers took, in ms.
         """
         pressed, self._pressed = self._pressed, []
         return {"delay": self._delay, "pressed": pressed, "sent_here": [tally.shown() for tally in self._tallies]}
 
     def sender_times(self) -> list[Milliseconds]:
-        """Returns, for each service, the median and 99th percentile of the waits for answers in the last second."""
+        """Returns, for each service, the median and 99th percentile of how long the answers of the last second took."""
         return [tally.times.recent() for tally in self._tallies]
 
     def send(self, name: str) -> bool:

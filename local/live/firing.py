@@ -1,4 +1,4 @@
-"""Sends the same webhooks to every service."""
+"""Sends the same webhooks to every service that the live page shows."""
 
 import asyncio
 import time
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Answer(NamedTuple):
-    """The status of a service's answer, or 0 if there was no answer, and how many seconds the webhook took."""
+    """A service's answer to a webhook: the status (0 if there was no answer), and the seconds that it took."""
 
     status: int
     seconds: float

@@ -1,4 +1,4 @@
-"""Counts the webhooks that the page's buttons have sent to one service, and the service's answers."""
+"""Counts the webhooks that the live page's buttons have sent to one service, and the service's answers."""
 
 from collections import Counter
 
@@ -31,5 +31,5 @@ class Tally:
         return counted
 
     def shown(self) -> dict[str, object]:
-        """Returns the counts, and the median and 99th percentile of all waits for answers in ms, for the page."""
+        """Returns the counts for the page, and the median and 99th percentile (in ms) of how long the answers took."""
         return {"sent": self._sent, "answers": dict(sorted(self._answers.items())), **self.times.overall()}

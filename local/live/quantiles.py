@@ -8,11 +8,12 @@ from local.live.exposition import Buckets
 
 
 def quantile(share: float, before: Buckets, after: Buckets, total: float | None = None) -> float | None:
-    """Returns an estimate of the quantile `share` (0 to 1), or None. The estimate is always in the right bucket.
+    """Returns an estimate of the quantile `share` (0 to 1), or None if there is no estimate.
 
     `before` and `after` are the histogram's buckets at two scrapes. `total` is the sum of the values that were counted
     between the scrapes. Returns None if the histogram counted no values between the scrapes, or if the counts were
-    reset. If the quantile is above all finite bounds, returns the highest finite bound.
+    reset. The estimate is always in the same bucket as the true quantile. If the true quantile is above all finite
+    bounds, returns the highest finite bound.
 
     The estimate assumes that all values have the same relative position in their buckets. With `total`, it uses the
     position at which the sum of the values is `total`. If all values are equal, the estimate is then exact. Without
@@ -31,7 +32,7 @@ def quantile(share: float, before: Buckets, after: Buckets, total: float | None 
 
 
 def _position(counted: Sequence[tuple[float, float]], total: float) -> float:
-    """Returns the position of all values in their buckets, from 0 (lower bound) to 1, at which their sum is `total`."""
+    """Returns how far each value is into its bucket, from 0 (lower bound) to 1, if the sum of all values is `total`."""
     lowest = room = 0.0
     for (lower, below), (bound, count) in pairwise([(0.0, 0.0), *counted]):
         lowest += (count - below) * lower

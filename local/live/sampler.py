@@ -1,4 +1,4 @@
-"""Reads the figures of all services twice a second, and adds them to the ring buffer."""
+"""Reads the figures of all services on the live page twice a second, and adds them to the ring buffer (`Ring`)."""
 
 import asyncio
 import json

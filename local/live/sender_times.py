@@ -1,4 +1,4 @@
-"""Measures how long the page's sender waits for a service's answers."""
+"""Measures how long the live page waits for a service's answers to the webhooks that its buttons send."""
 
 import math
 from bisect import bisect_left
@@ -18,17 +18,17 @@ class SenderTimes:
 
     def __init__(self) -> None:
         self._counts = [0] * len(_BOUNDS)
-        # The histogram at the last two calls of `recent`. These calls come twice a second.
+        # The histogram at the last two calls of `recent`, which the page calls twice a second.
         self._earlier: deque[Buckets] = deque([{}, {}], maxlen=2)
 
     def observe(self, seconds: float) -> None:
         self._counts[bisect_left(_BOUNDS, seconds)] += 1
 
     def recent(self) -> Milliseconds:
-        """Returns the median and the 99th percentile of the answers since the second-last call of this method.
+        """Returns the median and the 99th percentile of the times observed since the second-last call of this method.
 
-        Returns an empty dict if there was no answer. The page calls this method every half second, so the numbers
-        cover the last second.
+        Returns an empty dict if there was no answer in this period. The page calls this method every half second, so
+        the numbers cover the last second.
         """
         now = self._buckets()
         found = _times("sender_", self._earlier[0], now)
@@ -36,7 +36,7 @@ class SenderTimes:
         return found
 
     def overall(self) -> Milliseconds:
-        """Returns the median and the 99th percentile of all answers, or an empty dict if there was no answer."""
+        """Returns the median and the 99th percentile of all times, or an empty dict if there was no answer."""
         return _times("", {}, self._buckets())
 
     def _buckets(self) -> Buckets:

@@ -12,7 +12,7 @@ from local.live.page_config import PageConfig
 class LivePage:
     """Controls the live page's process.
 
-    The parent starts this process first, and sends the configuration later, when it has started the services.
+    The parent process starts the page's process first. It sends the configuration after it has started the services.
     """
 
     def __init__(self, child: "subprocess.Popen[bytes]") -> None:
@@ -59,5 +59,5 @@ def start() -> Iterator[LivePage]:
         finally:
             child.kill()
             assert child.stdin is not None
-            with suppress(BrokenPipeError):  # `close` fails if the page's process had ended before `show`
+            with suppress(BrokenPipeError):  # `close` fails if the process ended before it got the configuration
                 child.stdin.close()

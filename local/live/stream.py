@@ -25,7 +25,8 @@ def respond(request: Request, ring: Ring) -> Response:
 async def _events(ring: Ring, last_event_id: str | None) -> AsyncIterator[ServerSentEvent]:
     number = ring.resume(last_event_id) if last_event_id else 0
     if number is None:
-        # The viewer's page shows moments of an earlier process, perhaps of another release. The event makes it reload.
+        # The viewer's page shows moments of an earlier process, perhaps of another release. The event `restarted` makes
+        # the page reload.
         yield ServerSentEvent(event="restarted", data="")
         return
     yield ServerSentEvent(comment="the live page's moments", retry=RECONNECT_MS)

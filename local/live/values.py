@@ -1,4 +1,4 @@
-"""Computes, from two scrapes, the numbers that the page draws for one service and one moment."""
+"""Computes, from two scrapes, the numbers that the live page draws for one service and one moment."""
 
 from local.live.exposition import Scrape
 from local.live.quantiles import quantile
@@ -6,9 +6,10 @@ from local.live.quantiles import quantile
 # Numbers by name. None means that the number is unknown, or that nothing happened. Times are in milliseconds, rates are
 # in webhooks per second, and CPU time is in percent of one core.
 Values = dict[str, float | None]
-# Group commit limits its calls to SQS in flight. The limit makes webhooks wait if two conditions are met. First, at
-# least the share _LAST_SHARE of the calls reached the limit. Second, messages waited for their calls for at least
-# _WAITED_SECONDS on average. On a FIFO queue, the limit is one call, so every call reaches the limit.
+# Group commit sends up to ten webhooks in a call to SQS, and limits how many calls are in flight. The limit makes
+# webhooks wait if two conditions are met. First, at least the share _LAST_SHARE of the calls reached the limit. Second,
+# a message waited on average at least _WAITED_SECONDS until its call began. On a FIFO queue, the limit is one call, so
+# every call reaches the limit, and only the second condition matters.
 _LAST_SHARE, _WAITED_SECONDS = 0.9, 0.005
 # Numbers of webhooks by group of outcomes, such as `rejected`, and within each group by outcome.
 Totals = dict[str, dict[str, int]]
@@ -92,7 +93,7 @@ def _process(before: Scrape, after: Scrape) -> Values:
 
 
 def _full(before: Scrape, after: Scrape) -> float | None:
-    """Returns how many calls to SQS were in flight, or None if the limit of calls in flight makes no webhook wait."""
+    """Returns the average number of calls to SQS in flight if their limit makes webhooks wait, or None otherwise."""
     calls = _change("invoice_webhook_sqs_calls_count", before, after)
     in_flight = _change("invoice_webhook_sqs_calls_sum", before, after)
     last = _change("invoice_webhook_sqs_last_calls_total", before, after)
