@@ -11,8 +11,8 @@ import psutil
 # Limits in cores. Below these limits, other work hardly changes a measurement. An idle desktop stays below them.
 FOREIGN_CORES = 0.3
 STOLEN_CORES = 0.1
-# The limit of `slowdown`. A virtual core is often one of a core's two hardware threads. If another virtual machine uses
-# the second thread, the same work takes some 1.7 times as long, and Linux does not report that as steal time.
+# The limit of `Busy.slowdown`. A virtual core is often one of a core's two hardware threads. If another virtual machine
+# uses the second thread, the same work takes some 1.7 times as long, and Linux does not report that as steal time.
 SLOWDOWN = 1.4
 # The loop repeats for _SECONDS, and its times are averaged. Another virtual machine that works for 50 ms of each second
 # hardly changes a measurement. But a loop of only 50 ms could run just at that time, and would be much slower.

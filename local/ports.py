@@ -18,8 +18,8 @@ START_SECONDS = 60  # the time-out for a process to start and listen on its port
 def listen(host: str, port: int, what: str, backlog: int = 128) -> socket.socket:
     """Returns a listening socket; `port` 0 takes a free port.
 
-    Raises ConfigurationError if the process cannot listen. The error names `what` and, if known, the processes that
-    listen on the port.
+    Raises ConfigurationError if the process cannot listen. The message begins with `what`, which names the server that
+    needs the port. The message also names the processes that listen on the port, if they are known.
     """
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -11,7 +11,7 @@ from app.errors import ConfigurationError
 
 SAMPLES = Path(__file__).parents[1] / "loadtest" / "events"
 # Only ids with at least this many characters (without a prefix such as `ev_`) are replaced by new ids. A new id ends
-# with six characters for the copy's number. The characters before are random, so that ids of different runs differ.
+# with six characters for the copy's number. The characters before them are random, so that ids differ between runs.
 _SHORTEST = 10
 _RENAMABLE = re.compile(r"(\w+_)?[A-Za-z0-9-]{10,}", re.ASCII)
 _ALPHABET = string.digits + string.ascii_letters
@@ -40,7 +40,7 @@ def default_file() -> Path:
 
 
 def fresh_events_of(files: list[Path], count: int) -> Iterator[bytes]:
-    """Yields `count` events. The files are the templates in turn. Raises the errors of `fresh_events`."""
+    """Yields `count` events: copies of each file in turn, with new ids. Raises the errors of `fresh_events`."""
     shares = [_fresh_events(str(file), file.read_bytes(), count // len(files) + 1) for file in files]
     return (next(shares[number % len(shares)]) for number in range(count))
 

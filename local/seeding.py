@@ -100,7 +100,7 @@ def more_line_items(event: dict[str, Any]) -> list[dict[str, Any]]:
 def seed(run: LocalRun | StandIns, bodies: Iterable[bytes]) -> None:
     """Registers the webhooks' pending invoices at the Chargebee stand-in, and writes billable events into the table.
 
-    For an invoice that is already registered, nothing changes, so the same webhook can be sent twice. Raises
+    If an invoice is already registered, changes nothing for it, so the same webhook can be sent twice. Raises
     ConfigurationError if a stand-in does not answer, or rejects a request, for example because the table is missing.
     """
     events = pending(bodies)

@@ -21,7 +21,7 @@ class StandIns(NamedTuple):
 
 
 def configured_stand_ins(settings: WorkerSettings) -> StandIns:
-    """Returns the stand-ins that the environment variables name.
+    """Returns the stand-ins that APP_CHARGEBEE_URL, APP_BILLING_TABLE and AWS_ENDPOINT_URL name.
 
     Raises ConfigurationError if a variable is not set, or if it names the real Chargebee or the real DynamoDB, because
     invented data must not reach the real services.
