@@ -1,4 +1,4 @@
-"""Reads the configuration of the AWS SDK: region, endpoint, proxy, CA bundle, and credentials, which expire.
+"""Reads the AWS SDK's region, endpoint, proxy, CA bundle and credentials, and renews the credentials.
 
 botocore reads the configuration from the environment, from files, and from the metadata services of EC2, ECS and EKS
 (IRSA, Pod Identity). Reading these sources blocks, so the lean client (`lean.py`) reads them in separate threads.
@@ -54,7 +54,7 @@ def require_direct() -> None:
 
 
 class Account:
-    """The AWS SDK's configuration for calls to SQS. `endpoint`: the parts of SQS's URL.
+    """The AWS SDK's configuration for calls to SQS. `endpoint`: SQS's URL, split into its parts.
 
     `tls`: the TLS context, or None if the endpoint uses plain HTTP. `current`: the credentials for signatures, or None
     until `find` has succeeded.
@@ -77,7 +77,7 @@ class Account:
         self._finding: asyncio.Future[Credentials] | None = None
 
     def credentials(self) -> Credentials:
-        """Returns the current credentials, and renews them if they expire soon. Raises botocore's errors."""
+        """Returns the credentials. If they expire soon, renews them first. Raises botocore's errors."""
         found = self._session.get_credentials()
         if found is None:
             raise NoCredentialsError
@@ -88,7 +88,7 @@ class Account:
         return credentials
 
     async def find(self) -> None:
-        """Asks botocore for the credentials in a thread, and stores them in `current`. Raises botocore's errors.
+        """Asks botocore, in a thread, for the credentials, and stores them in `current`. Raises botocore's errors.
 
         While one call waits for the answer, further calls wait for the same answer instead of starting more threads.
         Otherwise, threads would pile up if a service such as STS does not answer for minutes. If all callers are
@@ -96,7 +96,7 @@ class Account:
         """
         if self._finding is None or self._finding.done():
             self._finding = in_background(self.credentials)
-            # Retrieves the exception, if any. If all callers are cancelled, asyncio would log it as never retrieved.
+            # Retrieves the exception, if any. Otherwise, asyncio would log it as never retrieved if no caller waits.
             self._finding.add_done_callback(lambda future: future.cancelled() or future.exception())
         self.current = await asyncio.shield(self._finding)
 
@@ -104,7 +104,7 @@ class Account:
         """Renews the credentials before they expire, so that no webhook waits for new ones."""
         while True:
             await asyncio.sleep(RENEW_SECONDS)
-            with suppress(Exception):  # the client calls `find` as well, when SQS rejects expired credentials
+            with suppress(Exception):  # if this fails, the client calls `find` when SQS rejects the credentials
                 await self.find()
 
 

@@ -22,8 +22,8 @@ _proxy_context: Any = AIOHTTPSession._setup_proxy_ssl_context
 
 @asynccontextmanager
 async def open_client(service: str, options: Mapping[str, Any]) -> AsyncIterator[Any]:
-    """Yields a client of an AWS service, which connects at its first call. `options`: those of botocore's Config."""
-    # The assignments change the class, not one session, because aiobotocore opens further sessions, for example to STS.
+    """Yields a client of an AWS service. It connects at its first call. `options`: the options of botocore's Config."""
+    # These lines change the class, not one session, because aiobotocore opens further sessions, for example to STS.
     AIOHTTPSession._get_ssl_context = _context
     AIOHTTPSession._setup_proxy_ssl_context = _context_behind_proxy
     async with aioboto3.Session().client(service, config=AioConfig(**options)) as client:

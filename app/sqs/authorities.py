@@ -1,7 +1,8 @@
-"""Finds the certificate authorities (CAs) for verifying SQS's certificate, in the same places as botocore.
+"""Finds the certificate authorities (CAs) for verifying SQS's certificate, in the places where botocore looks.
 
-The places: https://boto3.amazonaws.com/v1/documentation/api/latest/guide/configuration.html. botocore also reads the
-variable REQUESTS_CA_BUNDLE, but not the variables of OpenSSL, such as SSL_CERT_FILE.
+botocore's documentation lists these places:
+https://boto3.amazonaws.com/v1/documentation/api/latest/guide/configuration.html
+botocore also reads the variable REQUESTS_CA_BUNDLE, but not the variables of OpenSSL, such as SSL_CERT_FILE.
 """
 
 import os
@@ -14,9 +15,9 @@ from app.errors import ConfigurationError
 
 
 def require_authorities(session: botocore.session.Session) -> None:
-    """Raises ConfigurationError if the configured name of a CA bundle is empty, or the file has no valid certificates.
+    """Raises ConfigurationError if the configured path of a CA bundle is empty, or leads to no valid certificates.
 
-    If the name is empty, botocore before 1.43 verifies no certificates: https://github.com/boto/botocore/pull/3751.
+    If the path is empty, botocore before 1.43 verifies no certificates: https://github.com/boto/botocore/pull/3751.
     Compose files and Helm charts can easily set a variable to an empty value.
     """
     if (found := _configured(session)) is None:
@@ -28,7 +29,7 @@ def require_authorities(session: botocore.session.Session) -> None:
         ssl.create_default_context(cafile=bundle)
     except ssl.SSLError:
         reason = "the certificates are missing or invalid"
-    except (OSError, ValueError) as error:  # ValueError: the name contains a null character
+    except (OSError, ValueError) as error:  # ValueError: the path contains a null character
         reason = getattr(error, "strerror", None) or str(error)
     else:
         return
@@ -36,9 +37,9 @@ def require_authorities(session: botocore.session.Session) -> None:
 
 
 def verifying_context(session: botocore.session.Session) -> ssl.SSLContext:
-    """Returns botocore's TLS context with the configured CA bundle. Unlike botocore's, it also checks the host name.
+    """Returns a TLS context like botocore's, with the configured CA bundle. The context also checks the host name.
 
-    Python 3.13's default context sets VERIFY_X509_STRICT, and so would reject certificates that botocore accepts.
+    Python 3.13's default context would reject certificates that botocore accepts, because it sets VERIFY_X509_STRICT.
     """
     context: ssl.SSLContext = create_urllib3_context()
     context.check_hostname = True

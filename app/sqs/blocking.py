@@ -37,7 +37,7 @@ class BlockingQueue:
 
     @staticmethod
     def warm(address: QueueAddress, limits: SendLimits) -> None:
-        """Builds a client and discards it, so that botocore caches its models before the first webhook.
+        """Builds a client and discards it, so that botocore caches SQS's API model before the first webhook.
 
         If the source of the credentials fails, only logs a warning, because the source may work again later.
         """
@@ -47,7 +47,7 @@ class BlockingQueue:
             logger.warning("Cannot build a client of SQS yet: {}", error.cause)
 
     def resolve(self) -> str:
-        """Returns the queue's URL. Calls GetQueueUrl only until the first success. Raises QueueUnavailable."""
+        """Returns the queue's URL. Calls GetQueueUrl until it succeeds once. Raises QueueUnavailable if it fails."""
         with self._resolving:
             if self._url is None:
                 parameters: Any = self._address.parameters()
@@ -60,7 +60,8 @@ class BlockingQueue:
     def send(self, message: Message) -> None:
         """Returns when SQS has acknowledged `message`.
 
-        Raises InvalidEvent or QueueUnavailable. If SQS's answer was lost, the message may have been enqueued.
+        Raises InvalidEvent if SQS rejects a character of the body, and QueueUnavailable after any other failure. If
+        SQS's answer was lost, the message may have been enqueued nevertheless.
         """
         url = self._url or self.resolve()
         record = CallRecord("SendMessage", 1, message.size, traceparents=traceparents([message]))
@@ -75,12 +76,12 @@ def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall 
     """Returns the queue with a client of boto3's default session. Makes no call to SQS.
 
     botocore keeps up to `limits.connections` connections open. If more threads need one at the same time, botocore
-    opens further connections, and closes them after use. The default of ten is also botocore's default, which the
+    opens further connections, and closes them after use. The default number, ten, is also botocore's default, which the
     published service presumably used (CHANGELOG.md, Sources).
 
     `observe` receives the record of each call, in the thread that made the call.
 
-    `limits.deadline` is only approximate, because botocore has a time-out for each connect and each read.
+    A call may take longer than `limits.deadline`, because botocore limits only the time of each connect and each read.
 
     Raises QueueUnavailable if the source of the credentials fails.
     """

@@ -27,7 +27,7 @@ LEAST_SHARE = 0.1
 
 
 class GroupCommit:
-    """A queue that sends messages in batches. `Admission` limits how many webhooks, and so how many messages, wait."""
+    """A queue that sends messages in batches. `app.web.admission` limits the webhooks, and so the waiting messages."""
 
     def __init__(self, queue: BatchQueue, limits: SendLimits, observe: ObserveCall) -> None:
         self._queue = queue
@@ -45,8 +45,8 @@ class GroupCommit:
     async def send(self, message: Message) -> None:
         """Returns when SQS has acknowledged `message`. The message is sent even if the caller is cancelled.
 
-        Raises InvalidEvent, or QueueUnavailable. The deadline includes the time in which the message waits for a slot.
-        If the error's attribute `sent` is True, SQS may have enqueued the message nevertheless.
+        Raises InvalidEvent if SQS rejects a character of the body, and QueueUnavailable after any other failure, or
+        when `SendLimits.deadline` ends. If the error's attribute `sent` is True, SQS may have enqueued the message.
         """
         sent = asyncio.get_running_loop().create_future()
         self.submit(message, partial(resolve, sent))
@@ -70,7 +70,7 @@ class GroupCommit:
             self._begin_calls()
 
     async def close(self, seconds: float) -> None:
-        """Waits at most `seconds` until all messages are sent. Then rejects the other ones with QueueUnavailable."""
+        """Waits at most `seconds` until all messages are sent. Then rejects the rest with QueueUnavailable."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._sending:
@@ -91,9 +91,9 @@ class GroupCommit:
         self._pending.settle(pending, too_late("Timeout", sent=pending.in_call))
 
     def _may_call(self) -> bool:
-        """Returns whether a call may begin now: if a slot is free, or if the waiting messages fill a whole call.
+        """Returns True if a call may begin now: a slot is free, or the waiting messages fill a whole call.
 
-        In the second case, fewer than `_most_calls` calls must be in flight.
+        Without a free slot, the function returns True only if fewer than `_most_calls` calls are in flight.
         """
         if len(self._sending) < self._slots:
             return True

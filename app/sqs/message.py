@@ -89,7 +89,7 @@ def has_message_id(answer: Mapping[str, Any]) -> bool:
 
 
 def has_digest_of(body: str, answer: Mapping[str, Any]) -> bool:
-    """Returns True if an answer to SendMessage contains the MD5 of `body`, and so belongs to this message."""
+    """Returns True if an answer to SendMessage contains the MD5 of `body`, so SQS has received this body."""
     digest: object = answer.get("MD5OfMessageBody")
     return digest == hashlib.md5(body.encode(), usedforsecurity=False).hexdigest()
 

@@ -63,8 +63,8 @@ class NativeQueue:
     async def send(self, message: Message) -> None:
         """Returns when SQS has acknowledged `message`.
 
-        Raises InvalidEvent or QueueUnavailable, at the latest when the deadline passes. If SQS's answer was lost, the
-        message may have been enqueued nevertheless.
+        Raises InvalidEvent if SQS rejects a character of the body, and QueueUnavailable after any other failure, or
+        when the deadline passes. If SQS's answer was lost, the message may have been enqueued nevertheless.
         """
         record = CallRecord("SendMessage", 1, message.size, traceparents=traceparents([message]))
         with refusing(record, ATTEMPTS, self._observe):

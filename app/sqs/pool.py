@@ -23,10 +23,10 @@ class Connections:
         self._closed = False
 
     async def request(self, connection: Connection, head: bytes, body: bytes) -> HttpResponse:
-        """Sends a request on a connection from `take` or `connect`, and returns the response. Raises OSError.
+        """Sends a request on a connection from `take` or `connect`, and returns the response.
 
-        If the request fails, closes all idle connections, because they may be broken as well. A retry then opens a new
-        connection.
+        If the request fails, raises OSError and closes all idle connections, because they may be broken as well. So a
+        retry opens a new connection.
         """
         try:
             response = await connection.request(head, body)
@@ -50,7 +50,7 @@ class Connections:
         async with asyncio.timeout(self._connect_timeout):
             addresses = await loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
             connected = await start_connection(addresses, happy_eyeballs_delay=STAGGER_SECONDS)
-            # A certificate has no trailing dot, even if the endpoint has one.
+            # The host name in a certificate has no trailing dot, even if the endpoint's host name has one.
             name = self._host.rstrip(".") if self._tls is not None else None
             _, connection = await loop.create_connection(
                 Connection, sock=connected, ssl=self._tls, server_hostname=name
@@ -76,7 +76,7 @@ class Connections:
     def take(self) -> Connection | None:
         """Returns the usable connection that became idle last, or None if no connection is usable.
 
-        The server may close connections after a long idle time, so the last one is most likely still open.
+        The server may close connections after a long idle time, so this connection is the most likely to be open.
         """
         while self._idle:
             connection = self._idle.pop()

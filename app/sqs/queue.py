@@ -1,4 +1,4 @@
-"""Defines what all SQS clients share: a queue's address, limits, the interface for group commit, and errors."""
+"""Defines what all SQS clients share: a queue's address, limits on sending, the interface BatchQueue, and errors."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,9 +17,9 @@ class QueueAddress(NamedTuple):
 
     @classmethod
     def at(cls, url: str) -> Self:
-        """Returns the address in `url`. The last segment is the queue's name.
+        """Returns the address in a queue's URL. The last segment of the path is the queue's name.
 
-        The segment before the name is the account if it consists of twelve digits.
+        The segment before the name is the account if it consists of twelve digits. Otherwise, `account` is None.
         """
         *_, account, name = url.split("/")
         return cls(name, account if re.fullmatch(r"\d{12}", account) else None)
@@ -103,7 +103,7 @@ _TOO_LONG = "BatchRequestTooLong"
 
 
 def batch_refused(code: str) -> BatchRefused | None:
-    """Returns a BatchRefused if the messages of a batch can be the cause of the error code, otherwise None."""
+    """Returns a BatchRefused if the messages of a batch can be the cause of the error `code`, otherwise None."""
     # A code may have a prefix, as in AWS.SimpleQueueService.BatchRequestTooLong, or the suffix "Exception".
     plain = code.rpartition(".")[2].removesuffix("Exception")
     return BatchRefused(code, too_long=plain == _TOO_LONG) if plain in {*_ENTRY_CODES, _TOO_LONG} else None
@@ -123,7 +123,7 @@ def refusal(code: str, *, sent: bool) -> WebhookRefused:
 
 
 def outcomes(answer: Mapping[str, Any], ids: Sequence[str], record: CallRecord) -> list[WebhookRefused | None]:
-    """Returns a list with, for each of `ids`, None if the answer to SendMessageBatch acknowledges it, or an error.
+    """Returns, for each entry in `ids`, None if the answer to SendMessageBatch acknowledges the entry, or an error.
 
     Writes the error codes to `record`. A message that the answer lists as both successful and failed counts as failed,
     because a repeated webhook does no harm, but a lost one does. May raise any exception if the answer is malformed.

@@ -22,7 +22,7 @@ from app.sqs.signing import is_sendable
 _ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SQS", "AWS_ENDPOINT_URL_DYNAMODB")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _SECRETS = (*_KEYS, "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN")
-# Variables for which `require_sdk` need not build a client: this module checks them, or every value is valid.
+# Variables that `require_sdk` need not check with a client: it checks them itself, or every value of them is valid.
 _PLAIN = {
     *_ENDPOINTS,
     *_KEYS,
@@ -130,7 +130,7 @@ def _is_plain(session: botocore.session.Session) -> bool:
     """
     files = [os.path.expanduser(session.get_config_variable(name)) for name in ("config_file", "credentials_file")]  # noqa: PTH111  # as botocore, ignores an unknown user
     variables = {name for name in os.environ if name.startswith("AWS_")}
-    if os.environ.get("AWS_STS_REGIONAL_ENDPOINTS") == "regional":  # EKS sets this variable to this value
+    if os.environ.get("AWS_STS_REGIONAL_ENDPOINTS") == "regional":  # EKS sets this value, which is valid
         variables.remove("AWS_STS_REGIONAL_ENDPOINTS")
     return variables <= _PLAIN and not any(Path(file).is_file() for file in files)
 

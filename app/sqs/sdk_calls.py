@@ -15,7 +15,7 @@ from app.telemetry.record import CANCELLED, CallRecord, ObserveCall
 def client_options(attempts: int, *, connect: float, read: float, connections: int = 10) -> dict[str, Any]:
     """Returns the parameters of botocore's Config. `connect` and `read`: the time-outs of one attempt in seconds.
 
-    `attempts`: the maximum number of attempts of a call. `connections`: the size of the pool.
+    `attempts`: the maximum number of attempts of a call. `connections`: the size of the connection pool.
     """
     return {
         "connect_timeout": connect,
@@ -26,10 +26,11 @@ def client_options(attempts: int, *, connect: float, read: float, connections: i
 
 
 def client_without_keys(session: botocore.session.Session) -> Any:
-    """Returns a client of SQS that has the configuration of `session`, and makes no calls.
+    """Returns a client of SQS from which the caller can read the configuration of `session`.
 
-    The client has dummy keys, so that botocore does not look for credentials: their source may fail now and work later.
-    The function also sets up the sources of credentials in `session`, because two threads must not do so at once.
+    The client is not for calls: it has dummy keys, so that botocore does not look for credentials, whose source may
+    fail now and work later. The function also sets up the sources of credentials in `session`, because two threads must
+    not do so at once.
     """
     session.get_component("credential_provider")
     return session.create_client("sqs", aws_access_key_id="unused", aws_secret_access_key="unused")  # noqa: S106  # no secret

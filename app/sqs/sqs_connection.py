@@ -41,7 +41,7 @@ class Connection(asyncio.Protocol):
         self.usable = True
 
     async def request(self, head: bytes, body: bytes) -> HttpResponse:
-        """Sends a request and returns its response. If cancelled, closes the connection. Raises ConnectionError."""
+        """Sends a request and returns its response. Raises ConnectionError if no complete response arrives."""
         if not self.usable:  # on a closed connection, the caller would wait for the response for ever
             raise AnswerError("The connection was closed before the request")
         self._answered = asyncio.get_running_loop().create_future()
@@ -99,7 +99,7 @@ class Connection(asyncio.Protocol):
     def on_headers_complete(self) -> None:
         length = self._headers.get(b"content-length")
         self._until_end = length is None and b"transfer-encoding" not in self._headers
-        if length is not None and int(length) > MAX_ANSWER_BYTES:  # llhttp accepts only digits as Content-Length
+        if length is not None and int(length) > MAX_ANSWER_BYTES:  # llhttp accepts only digits, so `int` cannot fail
             self._refuse(_TOO_LONG)
 
     def on_body(self, body: bytes) -> None:
