@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, get_type_hints
 class Metric(NamedTuple):
     """A metric of one value: a histogram if it has `bounds`, otherwise a counter that sums the values.
 
-    `label`: the name of a label, or empty. With a label, the counter does not sum the values: it counts the records
-    for each value, and the label contains the value. `system`: the name of the service whose calls are measured, or
-    empty. In `name`, {} stands for the service's prefix (see `System`).
+    `label`: the name of a label, or empty if the counter has no label. With a label, the counter does not sum the
+    values: it counts the records for each value, and the label contains the value. `system`: the name of the service
+    whose calls are measured, or empty for a metric of webhooks or messages. In `name`, {} stands for the service's
+    prefix (see `System`).
     """
 
     name: str
@@ -91,10 +92,10 @@ _JSON = {str: ('"%s"', "{}"), float: ("%.{}f", "{}"), bool: ("%s", '"true" if {}
 
 
 def compiled_line(record: type, message: str) -> Callable[[Any, str], str | None]:
-    """Returns a function that formats a log line faster than orjson, because the function builds no dict.
+    """Returns a function that formats a record's log line. It is faster than orjson, because it builds no dict.
 
-    The function takes a record and the time. The function returns None if the record lacks a value that is `usual` (see
-    `Named`), or has a value that is not `usual`.
+    The returned function takes a record and the time as text. It returns None if the record lacks a value that is
+    `usual` (see `Named`), or has a value that is not `usual`. Then the caller must format the line itself.
     """
     logged = [one for one in declared(record) if one.named.log]
     conditions = {f"record.{one.attribute} is {'not ' if one.named.usual else ''}None" for one in logged}

@@ -35,7 +35,7 @@ class WebhookLines:
         atexit.register(self.flush)
 
     def log(self, record: WebhookRecord) -> None:
-        """Adds the line of `record`. Writes the waiting lines after FLUSH_SECONDS, or when there are MOST_LINES."""
+        """Adds the line of `record`. Writes all lines after FLUSH_SECONDS, or as soon as MOST_LINES are waiting."""
         if self._by_loguru or record.status is not None or record.outcome == UNANSWERED:
             log_webhook(record)
             return

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 # Messages with these outcomes need a person's attention, so their lines have the level WARNING.
 WARNED = ("dead_letter", "lost")
-# These libraries log only warnings and errors. At lower levels, most of them log each request, and some log its headers
-# and body.
+# `configure_logging` lets these libraries log only warnings and errors. At lower levels, most of them log each request,
+# and some log its headers and body.
 CHATTY = ("aiobotocore", "aiohttp", "asyncio", "boto3", "botocore", "urllib3")
 _TEXT = "<dim>{time:HH:mm:ss.SSS}</dim> <level>{level: <7}</level> {message}"
 
@@ -63,7 +63,7 @@ def log_message(record: MessageRecord) -> None:
 
 
 def log_blocked(location: "Location", stack: "Stack", seconds: float) -> None:
-    """Logs that the line of code at `location` has blocked the event loop for `seconds` so far, with a short stack."""
+    """Logs, with a short stack, that the code at `location` has blocked the event loop for `seconds` so far."""
     from asgi_doctor.stacks import short  # imported only if APP_BLOCK_WARN is set
 
     logger.bind(place=str(location), held_ms=round(seconds * 1000), stack=short(stack)).warning(
@@ -90,7 +90,7 @@ def _write_json(message: "Message") -> None:
 
 
 class _ToLoguru(logging.Handler):
-    """Forwards to loguru the records of the standard library's logging, which uvicorn and other libraries use.
+    """Forwards the log records of the module `logging` to loguru. uvicorn and other libraries use `logging`.
 
     Below the level ERROR, logs an exception without its traceback. For example, botocore logs a warning with a
     traceback if it cannot renew credentials.

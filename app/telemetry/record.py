@@ -39,8 +39,8 @@ class WebhookRecord:
     `began`, `answered`: seconds of `time.perf_counter`. `outcome`: `queued`, `processed` (release v01), `ignored`,
     `unanswered`, or the name of the error that rejected the webhook (`slug` in `app.web.problems`). `status`: the HTTP
     status if the webhook was rejected, otherwise None. `cause`: why SQS did not acknowledge the message, or why the
-    billing work failed (release v01). `delivery`: `not sent`, or `may have been enqueued` if SQS may have the message,
-    but did not acknowledge it. The fields have the same order in the class and in the log line.
+    billing work failed (release v01). `delivery`: `not sent` or `may have been enqueued` if SQS did not acknowledge
+    the message, otherwise None. The fields have the same order in the class and in the log line.
     """
 
     began: float
@@ -75,8 +75,8 @@ class System(NamedTuple):
     """A service that this project calls. `name`: the service's name for people.
 
     `value`: the service's name in metrics and spans. `attributes`: the names of the attributes that contain `value` and
-    the operation. `duration`: the name of the metric for the duration of calls. OpenTelemetry defines all of these
-    names, except the names for Chargebee.
+    the operation. `duration`: the name of the metric for the duration of calls. For SQS and DynamoDB, OpenTelemetry
+    defines `value`, `attributes` and `duration`.
     """
 
     name: str
@@ -138,9 +138,10 @@ class CallRecord:
     `refused`: the error codes of messages that SQS rejected although the call succeeded; for Chargebee, the error code
     of a rejected call (then `code` is None).
     `in_flight`: the number of group commit's calls in flight when this call began, including this call.
-    `last`: 1 if group commit could begin no further call at that time, otherwise 0.
+    `last`: 1 if `in_flight` is the maximum number of group commit's calls, otherwise 0.
     `throttled`: the number of tries that Chargebee has answered with 429.
-    `traceparents`: the attribute `traceparent` of each message in the call, or of the message that needs the call.
+    `traceparents`: the attribute `traceparent` of each message that a call to SQS sends; for other services, of the
+    message that the worker processes.
     `sent`: True if SQS may have the messages.
     """
 
@@ -175,7 +176,7 @@ class MessageRecord:
 
     `began`, `ended`: seconds of `time.perf_counter`. `outcome`: the result of the billing work, or one of the worker's
     own outcomes (`app.worker.handle`). `code`: the cause of a retry or a dead letter, otherwise None. `waited`: seconds
-    from the arrival of the webhook until the worker began. `receives`: how often SQS has delivered the message.
+    from the arrival of the webhook until the processing began. `receives`: how often SQS has delivered the message.
     `retry_in`: seconds until the message is visible again, or None if the worker does not retry the message.
     """
 

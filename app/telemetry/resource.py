@@ -29,7 +29,7 @@ _PROTOCOL = "http/protobuf"
 def require_installed() -> None:
     """Raises ConfigurationError if a variable names a part of OpenTelemetry that is not installed.
 
-    Call this function before FastAPI is imported: FastAPI imports the propagators, and would raise ValueError.
+    Call this function before FastAPI is imported: the import loads the propagators, and fails if one is missing.
     """
     for name, allowed in _ALLOWED.items():
         given = os.environ.get(name)
@@ -65,7 +65,7 @@ def _set_for(signal: str, option: str) -> str | None:
 
 
 def service_resource() -> "Resource":
-    """Returns a resource with OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, and defaults for missing attributes."""
+    """Returns a resource from OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, with defaults for missing attributes."""
     from opentelemetry.sdk.resources import Resource  # imported only if metrics or traces go to a collector
 
     found = Resource.create()

@@ -34,7 +34,7 @@ class SpanExport:
 
     def __init__(self, resource: Resource, version: str) -> None:
         self._ids = _KnownIds()
-        self._lock = threading.Lock()  # several threads call `write`, because releases v03 to v07 send from threads
+        self._lock = threading.Lock()  # several threads call `write`, because releases v03 to v07 call SQS in threads
         self._provider = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False, id_generator=self._ids)
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         self._tracer = self._provider.get_tracer("invoice_webhook", version)
@@ -77,7 +77,10 @@ class SpanExport:
 
 
 class _KnownIds(IdGenerator):
-    """Returns the ids passed to `set`, which the SQS message may already contain, or random ids after `set(None)`."""
+    """Returns the ids of the trace passed to `set`, or random ids after `set(None)`.
+
+    The ids of a webhook's span are known before the span is exported, because the SQS message contains them.
+    """
 
     def __init__(self) -> None:
         self._trace: Trace | None = None

@@ -22,7 +22,7 @@ PROCESS = "process"
 
 
 class Tracing(ABC, Generic[Record]):
-    """Exports the spans of sampled webhooks and messages, and of their calls. `begin` decides what to sample."""
+    """Exports the spans of sampled webhooks and messages, and of calls made for them. `begin` does the sampling."""
 
     def __init__(self, resource: Resource, version: str) -> None:
         self.begin = Sampling.from_environment().begin

@@ -54,7 +54,7 @@ class Trace(NamedTuple):
     def parsed(cls, header: bytes | None) -> Self | None:
         """Returns the sender's span in the header `traceparent`, or None if the header is missing or invalid.
 
-        A process that exports no spans adds the sender's span to the SQS message.
+        If the process exports no spans, the SQS message contains the ids of the sender's span.
         """
         match = None if header is None else _TRACEPARENT.fullmatch(header)
         if match is None or match[1] == b"ff" or (match[1] == b"00" and match[5] is not None):
@@ -68,7 +68,7 @@ current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
 
 def current_traceparents() -> tuple[str, ...]:
-    """Returns the traceparent of the current trace if the trace is sampled, for the record of a call."""
+    """Returns the traceparents for the record of a call: that of the current trace, or none if it is not sampled."""
     trace = current.get()
     return (trace.traceparent,) if trace is not None and trace.sampled else ()
 

@@ -98,7 +98,10 @@ class RecordMetrics(Protocol[Record_contra]):
     instruments: list[Instrument]
 
     def expect(self, outcomes: Iterable[tuple[str, int | None]]) -> None:
-        """Makes the counters of `outcomes` begin at 0. `outcomes`: names, each with a response's status or None."""
+        """Makes the counters of `outcomes` begin at 0.
+
+        `outcomes`: the names of outcomes, each with the HTTP status of the response, or None if there is no response.
+        """
 
     def observe(self, record: Record_contra) -> None: ...
 

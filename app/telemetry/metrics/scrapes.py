@@ -60,7 +60,7 @@ class _Handler(WSGIRequestHandler):
 
 
 def scrape_server(host: str, port: int, registry: CollectorRegistry) -> ScrapeServer:
-    """Returns a server that listens on `host` and `port`. Raises OSError, OverflowError or UnicodeError."""
+    """Returns a server on `host` and `port`. Raises OSError, OverflowError or UnicodeError if it cannot listen."""
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     server_class = type("Server", (ScrapeServer,), {"address_family": family})
     return make_server(str(address[0]), port, make_wsgi_app(registry), server_class, _Handler)
