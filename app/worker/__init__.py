@@ -1,1 +1,1 @@
-"""The worker process: receives messages from SQS, does the billing work, then deletes, retries or dead-letters each."""
+"""The worker process: receives messages from SQS, does the billing work, then deletes, retries or dead-letters them."""

@@ -15,7 +15,7 @@ from app.worker.in_flight import InFlight
 from app.worker.in_flight_message import InFlightMessage, MessageState
 from app.worker.received_message import ReceivedMessage
 
-# Seconds that a cancelled task may take to end its lease on the event.
+# Maximum seconds until a cancelled task has ended its lease, which is its exclusive right to work on the event.
 CANCEL_SECONDS = 3.0
 # Maximum number of handled messages whose delete SQS has not confirmed yet. These messages count neither towards
 # `concurrency` nor towards `prefetch`.
@@ -63,7 +63,7 @@ class Consumer:
         self._in_flight.release_waiting()
 
     async def finish(self, seconds: float) -> None:
-        """Waits at most `seconds` for the tasks to end. Then cancels the others, which release their messages."""
+        """Waits at most `seconds` for the tasks. Then cancels the remaining tasks, which release their messages."""
         if self._working:
             await asyncio.wait(self._working, timeout=seconds)
         for task in self._working:

@@ -24,7 +24,7 @@ CONNECTIONS = 64
 
 
 class FailedEntry(NamedTuple):
-    """A failed entry of a batch. `final`: True if the sender made an error, so that a retry would fail again."""
+    """A failed entry of a batch. `final`: True if SQS says that the caller made an error, so a retry would fail too."""
 
     code: str
     final: bool

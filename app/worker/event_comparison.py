@@ -2,7 +2,7 @@
 
 `python -m app reconcile` recovers lost events in this way. An event is lost if the service rejected its webhook until
 Chargebee gave up (after 3 days 7 hours). It is also lost if the queue's retention period ended before a worker
-processed the message. If an event is enqueued twice, its claim in the table ensures that the work is done only once.
+processed the message. If an event is enqueued twice, its claim in DynamoDB ensures that the work is done only once.
 """
 
 import asyncio
@@ -68,10 +68,11 @@ class Comparison:
         self._refused = 0  # how many events in a row SQS has refused
 
     async def run(self, pages: AsyncIterator[Page], known_of: KnownOf, progress: Callable[[int], None]) -> Summary:
-        """Compares the events of all `pages`, which are sorted by time, and enqueues the missing events.
+        """Compares the events of all `pages` with the events that `known_of` returns, and enqueues the missing events.
 
-        An event that ended in a dead letter does not count as missing. If an event cannot be enqueued, the comparison
-        continues with the next event. `progress` receives the unix seconds of the last event of each page.
+        The pages are sorted by time. An event that ended in a dead letter does not count as missing. If an event cannot
+        be enqueued, the comparison continues with the next event. `progress` receives the unix seconds of the last
+        event of each page.
         """
         try:
             async for page in pages:
@@ -115,7 +116,7 @@ class Comparison:
                 raise
 
     def _message(self, content: Mapping[str, Any]) -> Message:
-        """Returns the message that the service would enqueue. Raises InvalidEvent if the service would enqueue none."""
+        """Returns the message that the service would enqueue for an event. Raises InvalidEvent if there is none."""
         body = orjson.dumps(content)
         event = parse_event(body, self._wanted)
         if isinstance(event, UnwantedEvent):

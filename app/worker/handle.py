@@ -18,6 +18,7 @@ Process = Callable[[Event], Awaitable[str]]
 """Does the work of an event and returns the outcome. Raises BillingFailed. May be called again after a cancellation."""
 
 # The outcomes of messages whose work has not succeeded. If the work succeeds, `process` returns the outcome.
+# LOST: another worker may have the message. RETURNED: this worker is stopping, and has released the message.
 RETRIED, DEAD_LETTER, LOST, RETURNED = "retried", "dead_letter", "lost", "returned"
 IGNORED = "ignored"
 NOT_AN_EVENT = "not_an_event"

@@ -63,7 +63,7 @@ class Heartbeat:
             return False
         for message, handle, time, failed in zip(batch, handles, seconds, failures, strict=True):
             if message.received.receipt_handle != handle:
-                continue  # received again during the call: its new handle has a timeout of its own
+                continue  # SQS has delivered the message again during the call, with a new handle and a new timeout
             if failed is None:
                 message.extend(began, time)
             elif failed.final:

@@ -1,7 +1,7 @@
 """Keeps the messages that are in flight in this worker. No other module changes their states.
 
-A message is in flight from its receive until it is deleted or released: while it waits for a task, while a task
-processes it, and while it waits for its delete.
+A message is in flight from its receive until it is deleted, released or lost: while it waits for a task, while a task
+processes it, and while it waits for its delete. A message is lost if another worker may have received it.
 """
 
 import asyncio
@@ -59,7 +59,8 @@ class InFlight:
     def next(self) -> InFlightMessage | None:
         """Returns the next message to process, which then no longer waits. Returns None if no message is ready.
 
-        A message whose visibility timeout has ended is lost. The heartbeat would notice this only after a call to SQS.
+        Skips the messages whose visibility timeout has ended, and counts them as lost. The heartbeat would notice them
+        only after a call to SQS.
         """
         while (message := self._order.take()) is not None and not message.is_hidden():
             self.lose(message, "Expired")

@@ -22,8 +22,8 @@ class MessageState(Enum):
 class InFlightMessage:
     """A message from its receive until it is deleted, released or lost. Times are in seconds of the event loop's clock.
 
-    `hidden_until`: the end of the visibility timeout that SQS has confirmed. `task`: the task that processes the
-    message, or None before it begins.
+    `hidden_until`: the end of the last visibility timeout that SQS has confirmed. `task`: the task that processes the
+    message, or None if no task has begun.
     """
 
     def __init__(self, received: ReceivedMessage, visibility: float) -> None:

@@ -1,4 +1,4 @@
-"""Stores in the table the time at which the workers last received an event, so that a starting worker reports gaps.
+"""Stores in DynamoDB when the workers last received an event. At the start, a worker warns if this was too long ago.
 
 Chargebee gives up a webhook after 3 days 7 hours. If no event has arrived for longer, events may have been lost.
 """
@@ -48,7 +48,7 @@ async def noting(table: Table, process: Process) -> AsyncIterator[Process]:
 
 
 class _LastEvent:
-    """The table's item for the last event. `arrived`: the unix seconds of this process's last event, or 0."""
+    """The table's item for the last event. `arrived`: the unix seconds of this process's last event, or 0 if none."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -56,7 +56,7 @@ class _LastEvent:
         self._is_checked = False  # before the check, this process must not replace the time in the table
 
     async def check(self) -> None:
-        """Reads the item as soon as the table answers. Logs a warning if there was a gap."""
+        """Reads the item as soon as the table answers. Logs a warning if `gap_since` returns a gap."""
         failures = 0
         while not self._is_checked:
             try:

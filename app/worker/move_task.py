@@ -23,7 +23,10 @@ Progress = Callable[[int, int], None]
 
 
 async def start(queue: ConsumedQueue, dead: ConsumedQueue) -> str | None:
-    """Starts a task of SQS and returns the dead-letter queue's ARN, or None if such a task is not possible."""
+    """Starts SQS's task, and returns the ARN of `dead`.
+
+    Returns None if an emulator does not have such tasks, or if `dead` is not the dead-letter queue of any queue.
+    """
     source = (await dead.attributes("QueueArn"))["QueueArn"]
     destination = (await queue.attributes("QueueArn"))["QueueArn"]
     try:

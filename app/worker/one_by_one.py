@@ -132,7 +132,7 @@ def redriven(message: ReceivedMessage, *, fifo: bool) -> dict[str, Any]:
 
 
 async def received(dead: ConsumedQueue, number: int) -> AsyncIterator[list[ReceivedMessage]]:
-    """Yields the messages of each receive, until `number` messages are received or the queue is empty.
+    """Yields a list of messages for each receive, until `number` messages are received or the queue is empty.
 
     A message that was not moved is visible again after VISIBILITY_SECONDS, but is not yielded a second time.
     """

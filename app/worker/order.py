@@ -1,4 +1,4 @@
-"""Decides which waiting messages may be processed: on a FIFO queue, one of each group at a time.
+"""Decides which waiting messages may be processed: on a FIFO queue, one of each message group at a time, otherwise all.
 
 The messages of a group are processed in the order of receipt. One answer of SQS may contain several messages of a
 group. SQS delivers no other message of this group until each of these messages is deleted or visible again. So the

@@ -1,4 +1,4 @@
-"""Warns if the queue's own redrive policy would move messages that the worker would still process.
+"""Warns if the queue's redrive policy would make SQS dead-letter messages that the worker can still process.
 
 Each receive counts towards maxReceiveCount, even if the worker released the message or was killed. The worker itself
 dead-letters messages that can never succeed, with a reason. So the policy is needed only for failures that the worker

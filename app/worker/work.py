@@ -67,9 +67,10 @@ class Worker:
         self.poller = Poller(self._queue, limits.visibility, self.consumer, self.in_flight.changed)
 
     def stop(self, *, patient: bool = True) -> None:
-        """Ends polling, and makes `run` return. If `patient` is False, does not wait for the current poll.
+        """Ends polling, and makes `run` return.
 
-        The poll is then cancelled, and its messages stay hidden until their visibility timeouts end.
+        If `patient` is False, cancels the current poll instead of waiting for it. The messages of this poll stay hidden
+        until their visibility timeouts end.
         """
         self._patient = patient
         self._stopping.set()

@@ -99,7 +99,7 @@ async def _run(
 
 
 def _on_signals(worker: Worker) -> None:
-    """Stops the worker on the first SIGTERM, SIGINT or SIGHUP; a second SIGTERM or SIGINT ends it at once.
+    """Makes the first SIGTERM, SIGINT or SIGHUP stop the worker, and a second SIGTERM or SIGINT end it at once.
 
     The exit code is 0 in both cases.
     """
