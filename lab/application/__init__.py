@@ -9,5 +9,5 @@
     orders         study 3: two queries, a data frame and a computation
 
 lab/report/published.json names the authors of the talk and of the studies. `python -m lab` runs the application in
-processes of its own; the service's web process imports nothing of the lab. docs/lab.md explains the results.
+separate processes; the webhook service in app/ imports nothing of the lab. docs/lab.md explains the results.
 """

@@ -36,7 +36,7 @@ class BlockingPool:
 
     @contextmanager
     def connection(self) -> Iterator[psycopg.Connection[Any]]:
-        """Yields a connection in a transaction. Raises LabUnavailable if connecting or a caller's statement fails."""
+        """Yields a connection in a transaction. Raises LabUnavailable if the connection or a statement fails."""
         with _failures(self._settings, self._pool):
             if self._pool.closed:
                 self._pool.open()
@@ -46,7 +46,8 @@ class BlockingPool:
     def user(self, wanted: int | None = None) -> int:
         """Returns `wanted`, or the number of a random user if `wanted` is None.
 
-        Raises LabUnavailable if Postgres fails or has no users, RequestValidationError (422) if `wanted` is no user.
+        Raises LabUnavailable if Postgres fails or has no users. Raises RequestValidationError (422) if no user has the
+        number `wanted`.
         """
         if self._most is None:
             with self.connection() as connection:
@@ -86,7 +87,7 @@ class NativePool:
 
 @asynccontextmanager
 async def both(settings: LabSettings) -> AsyncIterator[tuple[BlockingPool, NativePool]]:
-    """Yields a pool of each kind, and closes both at the end. Enter the context on the event loop of the requests."""
+    """Yields a pool of each kind, and closes both at the end. Enter the context on the handlers' event loop."""
     blocking, native = BlockingPool(settings), NativePool(settings)
     try:
         yield blocking, native
@@ -115,8 +116,8 @@ def _conninfo(settings: LabSettings) -> str:
     limits: dict[str, Any] = {
         "connect_timeout": _CONNECT_SECONDS,
         "tcp_user_timeout": 1000 * STATEMENT_SECONDS,
-        # tcp_user_timeout ends a connection only if sent data is not acknowledged. While a query waits for the answer,
-        # only these probes are sent.
+        # tcp_user_timeout ends a connection only if sent data is not acknowledged. While a query waits for its answer,
+        # only keep-alive probes are sent.
         "keepalives_idle": STATEMENT_SECONDS // 2,
         "options": f"{given.get('options') or ''} -c statement_timeout={STATEMENT_SECONDS}s".strip(),
     }

@@ -1,4 +1,4 @@
-"""Counts the threads that a process uses for its requests, because study 2 published this number for each test."""
+"""Counts the threads that a process uses for its requests, as study 2 did (`lab.application.outbound`)."""
 
 import threading
 
@@ -12,9 +12,9 @@ class ThreadCount:
     In `report`, `python` counts the main thread, which runs the event loop, and every Python thread that starts after
     the application's start-up: AnyIO's threads for `def` endpoints and files, the threads of executors, and the four
     threads of a `BlockingPool`, which start with the pool's first request. `python` leaves out the other threads that
-    run at start-up: the thread by which a uvicorn worker answers its parent process, and threads that wait for the
-    parent's end. `os` counts all threads of the process as the operating system does, so it includes the threads that
-    `python` leaves out, and libuv's threads.
+    run at start-up: the thread by which a uvicorn worker answers its parent process, and threads that wait for the end
+    of the parent process. `os` counts all threads of the process as the operating system does, so it includes the
+    threads that `python` leaves out, and the threads of libuv, which uvloop uses.
     """
 
     def __init__(self) -> None:
@@ -22,14 +22,14 @@ class ThreadCount:
         self._standing = 0
 
     def start(self) -> None:
-        """Excludes from the count the threads that run now, except the main thread, because they serve no request."""
+        """Leaves the threads that run now out of the count, because they serve no request. The main thread counts."""
         self._standing = threading.active_count() - 1
 
     def now(self) -> int:
         return threading.active_count() - self._standing
 
     def request_ended(self) -> None:
-        """Updates `peak`, the largest count at the end of a request.
+        """Updates `peak`, the largest count that was found at the end of a request.
 
         The peak includes all threads of AnyIO, because AnyIO keeps an idle thread for 10 s. The peak may miss threads
         of an executor that exists only during a request.

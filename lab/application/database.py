@@ -3,8 +3,8 @@
 Setup: each endpoint selects the row of a random user by its primary key. GET /sync_select uses psycopg_pool's
 ConnectionPool in one of AnyIO's threads. GET /async_select uses AsyncConnectionPool on the event loop. Each pool opens
 connections when requests need them, up to APP_LAB_POOL_SIZE. `with pool.connection()` makes each SELECT a transaction:
-BEGIN, SELECT and COMMIT are three round trips. The study selected the same user every time, and used a Postgres on
-another machine of its network. Here, Postgres runs on the same machine as the lab, and both share its cores.
+BEGIN, SELECT and COMMIT are three round trips. Study 3 selected the same user every time, and its Postgres ran on
+another machine. Here, Postgres and the lab share the cores of one machine.
 
 Published (study 3): 1,124 requests a second for `def` and 2,008 for `async def`, which is 1.8 times as many, with 4
 workers and 2,000 virtual users.

@@ -1,7 +1,7 @@
 """A middleware in two forms, pure ASGI and BaseHTTPMiddleware. It adds the header `x-process-time`, in seconds.
 
-APP_LAB_MIDDLEWARE selects one form, or none. The talk advises against BaseHTTPMiddleware, so `python -m lab measure`
-compares each form with no middleware.
+APP_LAB_MIDDLEWARE selects one form, or none. The talk that `lab.application.tips` repeats advises against
+BaseHTTPMiddleware, so `python -m lab measure` compares each form with no middleware.
 """
 
 from time import perf_counter

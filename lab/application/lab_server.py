@@ -19,7 +19,7 @@ from local.ports import START_SECONDS, free_port
 from local.readiness import wait_until_ready
 
 # GRACE_SECONDS: how long requests may still take after uvicorn gets the signal to stop. LAST_SECONDS after the signal,
-# `serve` kills uvicorn and its workers. `local.child` makes them kill themselves a second earlier.
+# `serve` kills uvicorn and its workers, if `local.child` has not killed them a second earlier.
 GRACE_SECONDS = 2
 LAST_SECONDS = 4
 _FAILED = "the lab has ended (see its error above)"
@@ -30,7 +30,7 @@ def serve(settings: LabSettings, listening: Callable[[str], None]) -> None:
 
     Raises ConfigurationError if the port is taken, if uvicorn does not listen in time, or if uvicorn ends by itself.
     """
-    # Each waiting request is an open connection, and a second one if the request waits for the upstream.
+    # Each waiting request has one open connection, or two if the request waits for the upstream.
     open_files.raise_limit()
     port = _free_port(settings)
     with (
@@ -59,8 +59,8 @@ def _command(settings: LabSettings, port: int) -> list[str]:
         "ws": "none",
         "backlog": settings.backlog,
         "timeout-graceful-shutdown": GRACE_SECONDS,
-        # By default, uvicorn kills a worker that needs more than 5 s to start. On a busy machine, each new worker would
-        # be killed as well.
+        # By default, uvicorn kills a worker that needs more than 5 s to start, and starts another. On a busy machine,
+        # uvicorn would kill each new worker.
         "timeout-worker-healthcheck": START_SECONDS,
         "log-level": "info" if settings.access_log else "error",  # uvicorn logs requests at level info
     }

@@ -10,11 +10,12 @@ user has ordered, but at most `fib`.
     /orders/sync                  a `def` endpoint that makes a ThreadPoolExecutor(2) for each request, as published
     /orders/sync_shared_threads   a `def` endpoint with one executor, which has two threads for each of AnyIO's threads
 
-The study recommends the process pool, but did not measure it. All requests of the study were for one user, who had
-ordered enough pieces. Here, `user_id` selects a user, because for more than a third of all users, who have ordered
-nothing, there is nothing to compute. (User 29 has ordered enough at scales of 0.001 and 0.01.)
+Study 3 recommends the process pool, but did not measure it. All requests of the study were for one user, who had
+ordered at least `fib` pieces. Here, `user_id` selects the user. Without it, the user is random. More than a third of
+all users have ordered nothing, so for them, there is nothing to compute. (User 29 has ordered enough for every `fib` at
+scales of 0.001 and 0.01.)
 
-Published: study 3, requests a second.
+Published (study 3): requests a second.
 
     FIB   1 worker: async, to_thread, sync   4 workers: async, sync
     15    940, 836, 649                      693, 660
@@ -27,9 +28,9 @@ At FIB=30, the unrounded rates give async ÷ sync 1.135 (1 worker) and 1.163 (4 
 What to expect: async is faster if the queries are most of the work. `sync` loses time because it starts two threads for
 each request. With many requests at a time, these threads also compete for the interpreter's lock, as shared threads do.
 From FIB=25 on, the recursion is most of the work. The recursion keeps the interpreter's lock in a thread as it does on
-the event loop, so the difference disappears, and a thread does not help. Each process has its own lock, so
-processes use all cores that Postgres leaves free. For a small `fib`, passing the work to a process costs more than the
-computation.
+the event loop, so the difference between async and sync disappears, and a thread does not help. Each process has its
+own lock, so processes use all cores that Postgres leaves free. For a small `fib`, passing the work to a process costs
+more than the computation.
 """
 
 import asyncio

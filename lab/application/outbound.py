@@ -1,6 +1,6 @@
 """Question: a request calls a slow service. What happens if the client does not fit the endpoint?
 
-Setup: the upstream answers after `?ms=` (1 s in the study).
+Setup: a slow service, the upstream, answers after `?ms=` (1 s in study 2).
 
     /outbound/sync                `def` with httpx.Client
     /outbound/async               `async def` with httpx.AsyncClient
@@ -9,9 +9,9 @@ Setup: the upstream answers after `?ms=` (1 s in the study).
     /threads                      returns the number of threads of the process
 
 With `?client=new`, each request makes a client, as published. With `?client=shared`, all requests of a process use one
-client, which opens a connection for each call. The study used 500 users, 1 worker and one minute.
+client, which opens a connection for each call. Study 2 used 500 users, 1 worker and one minute.
 
-Published: study 2 of the sync/async studies.
+Published (study 2, see `lab.application`):
 
                            requests   failed   requests a second   median   threads
     sync                      2,122        0                35.6    1.3 s        41
@@ -19,8 +19,8 @@ Published: study 2 of the sync/async studies.
     async, sync client          785      732                13.1     27 s         1
 
 What to expect: sync answers 40 threads ÷ 1 s = 40 requests a second, and async could answer 500. With a new client for
-each request, a worker answers only 30 to 40 in both cases: a new client reads the CA certificates, even for http, which
-takes some 20 ms of CPU, and 30 ms if many threads do it at the same time. Only the shared client shows the gain of
+each request, both answer only 30 to 40, because each new client reads the CA certificates, even for http. Reading them
+takes some 20 ms of CPU, or 30 ms if many threads do it at the same time. Only the shared client shows the gain of
 awaiting. Async with the sync client answers one request at a time. `anyio.open_file` is no faster than `def`: it also
 uses threads, once each for opening, reading and closing the file.
 """
@@ -84,7 +84,7 @@ def write_file(folder: Path) -> Path:
 
 
 def get(request: Request, ms: int, client: Which) -> Any:
-    """Calls the upstream, blocks the thread, and returns the answer. Raises LabUnavailable if the call fails."""
+    """Calls the upstream and returns its answer. Blocks the thread until then. Raises LabUnavailable if this fails."""
     upstream = request.state.upstream
     with upstream.answering(), request.state.outbound_sync[client]() as http:
         return http.get(upstream.after(ms)).raise_for_status().json()

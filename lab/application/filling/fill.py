@@ -12,7 +12,7 @@ from app.errors import ConfigurationError
 from lab.application.filling.filled_rows import RowCounts, lines, scaled
 from lab.application.filling.filled_schema import FINISHES, TABLES
 
-CHUNK = 20_000  # rows that are copied between two calls of `progress`, in some 0.1 s
+CHUNK = 20_000  # rows that are copied between two calls of `progress`; copying them takes some 0.1 s
 _CONNECT_SECONDS = 10
 _MARK = "Made by the lab of invoice-webhook; users: "
 
@@ -20,17 +20,18 @@ _MARK = "Made by the lab of invoice-webhook; users: "
 def steps(scale: float) -> int:
     """Returns the number of steps that `fill` reports.
 
-    A step is one row that `fill` copies to a table, or one row that a statement of FINISHES reads.
+    A step is one row that `fill` copies, or one row that a statement of FINISHES (such as CREATE INDEX) reads.
     """
     counts = scaled(scale)
     return sum(counts) + sum(_rows(counts, finish.table) for finish in FINISHES)
 
 
 def fill(url: str, scale: float, progress: Callable[[int], object], chunk: int = CHUNK) -> bool:
-    """Fills the database at `url`. Returns False if the database has all rows already.
+    """Fills the database at `url` with `scale` times the study's rows.
 
-    `progress` gets the number of `steps` that were done since its last call. Raises ConfigurationError if the database
-    cannot be reached, was filled at another scale, or has tables with the study's names that the lab did not create.
+    Returns False if the database has all rows already. `progress` gets the number of steps (see `steps`) since its last
+    call. Raises ConfigurationError if the database cannot be reached or was filled at another scale, or if another
+    program has created tables with the study's names.
     """
     counts = scaled(scale)
     with _connected(url) as connection:
@@ -51,7 +52,7 @@ def fill(url: str, scale: float, progress: Callable[[int], object], chunk: int =
 
 
 def _is_full(connection: Connection[Any], counts: RowCounts) -> bool:
-    """Returns True if the lab has filled the database with `counts`, and False if it has none of the study's tables.
+    """Returns True if the lab has filled the database with `counts`, and False if no table of the study exists.
 
     Raises ConfigurationError if the number of users differs, or if the lab did not create the tables.
     """

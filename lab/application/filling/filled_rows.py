@@ -20,7 +20,7 @@ _FIFTH = 5
 
 
 class RowCounts(NamedTuple):
-    """The number of rows of each table, in the order in which `fill` fills the tables. The defaults are the study's."""
+    """The number of rows of each table, in the order of filling. The defaults are the study's numbers."""
 
     users: int = 1_000_000
     products: int = 100_000
