@@ -1,14 +1,14 @@
 """Question: a request has three slow tasks. Should they block a thread, or be awaited in turn or at the same time?
 
-Setup: each task waits `?ms=` (5 s in the study). `sync_baseline` blocks a thread of the pool for each request.
+Setup: each task waits `?ms=` (5 s in study 1). `sync_baseline` blocks a thread of the pool for each request.
 `async_independent` and `async_dependent` await one task after the other; in `async_dependent`, each task needs the
-result of the previous task. `async_concurrent` gathers the tasks. The study used 2 workers, 500 users and five minutes.
+result of the previous task. `async_concurrent` gathers the tasks. Study 1 used 2 workers, 500 users and five minutes.
 
 Published: requests a second and average latency (study "fastapi-async-perf"): sync_baseline 5.29 and 79.1 s,
 async_independent 32.24 and 15.0 s, async_dependent 32.25 and 15.0 s, async_concurrent 97.33 and 5.0 s.
 
-What to expect: `def` handles as many requests at a time as there are threads: 2 workers × 40 threads ÷ 15 s = 5.3
-requests a second. The other requests wait. If handlers await, all 500 requests wait at the same time: 500 ÷ 15 s = 33.
+What to expect: three tasks of 5 s take 15 s. `def` handles as many requests at a time as there are threads: 2 workers
+× 40 threads ÷ 15 s = 5.3 requests a second. If handlers await, all 500 requests run at the same time: 500 ÷ 15 s = 33.
 Gathering shortens a request to a third, so in a closed loop the users send three times as many requests. Awaiting is
 enough for throughput; gathering shortens the latency of one request.
 """

@@ -1,4 +1,4 @@
-"""The slow HTTP service (upstream) that experiments call. Translates failed calls into LabUnavailable."""
+"""The slow HTTP service (the upstream) that experiments call. A failed call raises LabUnavailable."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -21,7 +21,7 @@ _FAILURES = (
 
 @dataclass(frozen=True)
 class Upstream:
-    """The upstream's URL, or None if it is not set, and the time-out of a call in seconds.
+    """The upstream's URL (None if APP_LAB_UPSTREAM_URL is not set), and the time-out in seconds of a call.
 
     For a call that is awaited, the time-out covers the whole call. For a blocking client, it covers connecting, and
     then each wait for bytes.

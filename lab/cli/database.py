@@ -34,8 +34,9 @@ scale_option = click.option(
 def setup(scale: float) -> None:
     """Fill the database of APP_LAB_DATABASE_URL with the study's rows.
 
-    A run that is killed leaves no rows. The command changes nothing if the database has all rows already, or if it has
-    tables with the study's names that the lab did not create. Scale 1 takes some two minutes and 2 GB.
+    A run that is killed leaves no rows. The command changes nothing if the database has all rows already. It fails, and
+    changes nothing, if another program has created tables with the study's names. Scale 1 takes some two minutes and
+    2 GB.
     """
     url = load_lab_settings().database_url
     if url is None:
@@ -70,7 +71,7 @@ def check_options(context: click.Context) -> None:
 
 @contextmanager
 def throw_away_postgres(scale: float) -> Iterator[None]:
-    """Starts a Postgres with the study's rows inside the context, and sets APP_LAB_DATABASE_URL."""
+    """Runs a Postgres with the study's rows until the context ends. Meanwhile, APP_LAB_DATABASE_URL is its URL."""
     _refuse_another()
     with _filled(scale) as url:
         os.environ[VARIABLE] = url
@@ -101,7 +102,7 @@ def _fill(url: str, scale: float) -> bool:
         raise ConfigurationError("the lab's packages are not installed: `make .venv/dev` does") from None
     with ExitStack() as stack:
 
-        @cache  # created at the first progress, so that an earlier error does not share a line with the bar
+        @cache  # created at the first progress, so that an error before it is not printed on the bar's line
         def bar() -> "ProgressBar[int]":
             shown = click.progressbar(
                 length=steps(scale), label="Rows and indexes", file=sys.stderr, hidden=is_dumb(sys.stderr)

@@ -39,7 +39,7 @@ class _Lab(click.Group):
         return measure
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the commands without importing `measure`, so that --help needs none of its packages."""
+        """Writes the commands without importing `measure`, so that --help does not need the load test's packages."""
         others = [(name, command.get_short_help_str(formatter.width)) for name, command in self.commands.items()]
         with formatter.section("Commands"):
             formatter.write_dl([("measure", "Measure the experiments, and what users ask."), *others])

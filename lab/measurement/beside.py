@@ -19,9 +19,9 @@ class Beside:
     database: Postgres | None
 
     def environment(self, database: bool) -> dict[str, str]:
-        """Returns the environment variables of the lab.
+        """Returns the environment variables that tell the lab the addresses of these processes.
 
-        If `database` is False, the lab gets no database. It then opens no pool, whose threads would be counted.
+        If `database` is False, the lab gets no database, and so opens no pool. The threads of a pool would be counted.
         """
         ours = {"APP_LAB_UPSTREAM_URL": self.upstream.url, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
         if database:

@@ -22,8 +22,8 @@ def users(number: int, duration_s: float, timeout_s: float = 30, *, keepalive: b
 class EndpointCase:
     """One endpoint of the lab under one load. `name` is unique in the study of the case.
 
-    `body`: each request has the load test's event as its body. `variables`: the APP_LAB_ variables of the lab. `quick`:
-    a trial run includes this case.
+    `body`: True if the body of each request is the load test's event. `variables`: the APP_LAB_ variables of the lab.
+    `quick`: True if a trial run includes this case.
     """
 
     name: str

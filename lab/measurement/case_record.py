@@ -18,7 +18,7 @@ class Threads(Record):
 
 
 class Cores(Record):
-    """Average numbers of cores that each part used, from the first request to the last answer.
+    """The average number of cores that each program used, from the first request to the last answer.
 
     `generator`: vegeta. `harness`: the load test's own process. `of`: the number of cores of the machine.
     """
@@ -73,7 +73,7 @@ class Study(Record):
 
 
 class LabResults(Record):
-    """The content of lab.json. Each study has its own command and environment, because a run may measure only one."""
+    """The content of lab.json. Each study has its own command and environment, because a run may measure one study."""
 
     studies: list[Study]
 

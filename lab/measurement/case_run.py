@@ -28,7 +28,7 @@ QUICK_MS = "100"
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan of a run. `quick`: a trial run. `scale`: the number of rows in the database ÷ the study's number."""
+    """The plan of a run. `quick`: True for a trial run. `scale`: the rows in the database ÷ the study's rows."""
 
     repeats: int
     quick: bool

@@ -34,7 +34,7 @@ class Target:
 
 
 def event() -> bytes:
-    """Returns the event that the load test sends (JSON)."""
+    """Returns the event that the load test sends, as JSON."""
     return default_file().read_bytes()
 
 

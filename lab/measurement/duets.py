@@ -20,7 +20,7 @@ def _tip(name: str, path: str = "nothing", *, body: bool = False, **variables: s
     return EndpointCase(name, f"/tips/{path}", LOAD, method="POST", body=body, budget="capped", variables=variables)
 
 
-Group = tuple[EndpointCase, list[EndpointCase]]  # a reference, and the cases that run beside the reference
+Group = tuple[EndpointCase, list[EndpointCase]]  # a reference case, and the cases that are compared with it
 GROUPS: list[Group] = [
     (
         _tip("nothing"),
@@ -43,9 +43,9 @@ QUICK_GROUPS: list[Group] = [(_tip("nothing"), [])]
 def measure(
     beside: Beside, groups: list[Group], repeats: int, file: Path, shorter: Callable[[Load], Load]
 ) -> list[CaseRepeat]:
-    """Measures each case of `groups` beside the reference of the group.
+    """Measures each case of `groups` at the same time as the reference of its group.
 
-    Also measures each reference beside a copy of itself, which shows the noise. `shorter` returns the load that
+    Also measures each reference together with a copy of itself, which shows the noise. `shorter` returns the load that
     replaces a case's load. Raises the errors of `endpoint.measure`.
     """
     rows = []

@@ -35,12 +35,12 @@ class Answer(Record):
         return list(dict.fromkeys(run.case for run in self.runs))
 
     def doubts(self) -> list[str]:
-        """Returns the doubts of all runs, each with the name of the case. With any doubt, there is no verdict."""
+        """Returns the doubts of all runs, each with its case's name. If there is a doubt, claims get no verdict."""
         return list(dict.fromkeys(f"{run.case}: {doubt}" for run in self.runs for doubt in run.doubts))
 
 
 class Answers(Record):
-    """The content of questions.json. Each answer has its own environment, because a run may measure only one."""
+    """The content of questions.json. Each answer has its own environment, because a run may measure one question."""
 
     answers: list[Answer]
 
@@ -57,7 +57,7 @@ class Ratio(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A claim of users: that `ratio` is more than 1 or, depending on `side`, less than 1. `text`: the claim in words.
+    """A claim of users that `ratio` is more than 1 or, if `side` is `less`, less than 1. `text`: the claim in words.
 
     `only_if`: the condition under which the claim holds. `unless`: the same ratio in cases that do not meet this
     condition, for comparison.

@@ -10,12 +10,12 @@ Case = Callable[[Stage], Figures]  # measures a case, or raises NotHere
 
 
 class NotHere(Exception):
-    """This machine lacks what a case needs. The results then omit the case."""
+    """This machine lacks what a case needs, such as a version of Python. The results then omit the case."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question of users. `asked`: the places where users ask it. `here`: our load. `figure`: the figure in the chart.
+    """A question of users. `asked`: the places where users ask it. `here`: our load. `figure`: what the chart shows.
 
     `quick`: the names of the cases of a trial run, which has all cases if `quick` is empty.
     """

@@ -33,7 +33,7 @@ class Served:
         return sum(process.memory_full_info().pss for process in tree(self.pid)) / MIB
 
     def end(self, sig: signal.Signals = signal.SIGTERM, patience: float = 60) -> None:
-        """Sends the signal `sig`, and waits for at most `patience` seconds until the process has ended."""
+        """Sends the signal `sig`, and waits for the process to end. Raises psutil.TimeoutExpired after `patience` s."""
         process = psutil.Process(self.pid)
         process.send_signal(sig)
         process.wait(patience)
@@ -43,7 +43,7 @@ class Served:
 class Stage:
     """Runs applications for a measurement. `beside`: the upstream and Postgres. `folder`: the folder for the log.
 
-    `quick`: a trial run, whose loads are shorter. `doubts`: reasons why CPU and memory may not have been limited.
+    `quick`: True for a trial run with shorter loads. `doubts`: reasons why CPU and memory may not have been limited.
     """
 
     beside: Beside
@@ -58,7 +58,7 @@ class Stage:
     def serve(
         self, command: list[str], within: str = "none", *, port: str = "UVICORN_PORT", **variables: str
     ) -> Iterator[Served]:
-        """Runs the application `command` within the budget `within`, inside the context.
+        """Runs the application `command` until the context ends. The budget `within` limits CPU and memory.
 
         `port`: the name of the environment variable that tells the application its port. `variables`: settings of the
         lab, without the prefix APP_LAB_.

@@ -16,8 +16,8 @@ SLEEPERS = 2000
 K6_TIMEOUT_S = 60
 THREADS = {"APP_LAB_THREADPOOL_TOKENS": "200"}  # as published
 FIB = ("15", "20", "25", "30")
-# As published, all requests are for one user, who has ordered enough. (More than a third have ordered nothing.)
-BUYER = "29"  # has at least 35 pieces at scales of 0.001 and 0.01
+# As published, all requests are for one user. (More than a third of all users have ordered nothing.)
+BUYER = "29"  # has ordered at least 35 pieces, so enough for each FIB, at scales of 0.001 and 0.01
 WORKERS = (1, 2, 4)
 
 
@@ -25,7 +25,8 @@ def do_nothing() -> Iterator[EndpointCase]:
     """The talk's appendix: ten endpoints, each under two loads, and one of them also with a single thread.
 
     One load is a closed loop of 64 users, on a quarter of a core. The other is the published open loop of 500 requests
-    a second, on at most one core, in time stretched to the speed of the published machine (see `loadtest.calibrated`).
+    a second, on at most one core. Its time is stretched, so that this machine seems as fast as the published machine
+    (see `loadtest.calibrated`).
     """
     paths = [f"do-nothing-{kind}{what}" for what in ("", "-body", "-model-body", "-http") for kind in ("sync", "async")]
     paths += ["do-something-sync", "do-something-async"]
@@ -85,7 +86,7 @@ def _sleep(path: str, ms: str, workers: int, number: int) -> EndpointCase:
 
 
 def database() -> Iterator[EndpointCase]:
-    """Study 3: one row by its id, 100 users."""
+    """Study 3: a SELECT of one row by its id, with 100 users."""
     for path, workers in product(("sync_select", "async_select"), WORKERS):
         name = f"{path}, {_workers(workers)}"
         yield EndpointCase(name, f"/{path}", users(100, 5), workers=workers, database=True, quick=workers == 1)
@@ -93,7 +94,9 @@ def database() -> Iterator[EndpointCase]:
 
 
 def orders() -> Iterator[EndpointCase]:
-    """Study 3: two queries, a data frame and a computation; 31 users, by Little's law from the published figures.
+    """Study 3: two queries, a data frame and a computation.
+
+    The number of users, 31, follows from the published figures by Little's law.
 
     The pool's time-out of 60 s is longer than the client's time-out of 30 s. As in the study, the pool therefore
     rejects no request for which a client still waits. With two workers, only the published endpoints are measured.
@@ -137,7 +140,7 @@ def _workers(number: int) -> str:
     return "1 worker" if number == 1 else f"{number} workers"
 
 
-# In the order of measuring. `tips` also has the duets of `lab.measurement.duets`.
+# In the order in which they are measured. `tips` also has the duets of `lab.measurement.duets`.
 STUDIES = {
     "do_nothing": do_nothing,
     "three_tasks": three_tasks,

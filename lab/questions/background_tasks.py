@@ -14,7 +14,7 @@ Asked: fastapi#404, #1313, #1355 and #3824, starlette#2972.
 What to expect: a task runs in the same process as the handlers: on the event loop if it is `async def`, in one of the
 40 threads if it is `def`. A task that blocks the event loop blocks all requests. When uvicorn stops, it waits for the
 tasks, by default without a time-out. If a time-out or SIGKILL ends the process first, the tasks are lost, although the
-clients have got a 200. A row in a table survives both.
+clients have got a 200. A row in a table is not lost.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Measures the CPU time of a request that does nothing, but is logged, counted or traced by one of the libraries."""
+"""Measures the CPU time of a request that does nothing, while one of several libraries logs, counts or traces it."""
 
 import sys
 from functools import partial
@@ -10,8 +10,8 @@ from lab.measurement.stage import Stage, uvicorn
 
 USERS, SECONDS = 16, 3
 CPU, P99 = "CPU ms a request", "p99 ms"
-# A program that reads the service's standard error through a pipe, and needs two milliseconds for a line. The `&` in
-# SLOW_PIPE keeps the program from being a descendant of the service, whose CPU time would then include the program's.
+# A program that reads the service's standard error through a pipe, and needs two milliseconds for a line. Without the
+# `&` in SLOW_PIPE, the program would be a descendant of the service, and its CPU time would count as the service's.
 READER = "import sys, time\nfor line in sys.stdin: time.sleep(0.002)"
 SLOW_PIPE = ["bash", "-c", f"exec \"$@\" 2> >(exec {sys.executable} -c '{READER}' <&0 &)", "bash"]
 

@@ -1,4 +1,4 @@
-"""Compares one process with four (uvicorn, gunicorn, pods), and counts the requests that a kill of one cuts off."""
+"""Compares one process with four (uvicorn, gunicorn, pods), and counts the requests that a killed process cuts off."""
 
 import asyncio
 import signal
@@ -67,7 +67,7 @@ def _throttled(served: list[Served]) -> tuple[int, int]:
 
 
 async def _kill(served: Served) -> None:
-    """Kills the process with the most connections by SIGKILL, which the kernel also sends when memory is full."""
+    """Sends SIGKILL to the process with the most connections. The kernel also sends SIGKILL when memory is full."""
     await asyncio.sleep(0.5)
     busiest = await asyncio.to_thread(max, tree(served.pid), key=lambda one: len(one.net_connections("tcp")))
     busiest.send_signal(signal.SIGKILL)
