@@ -2,8 +2,9 @@
 
 Setup: a `def` handler needs a connection from a pool of ten, and one of AnyIO's 40 threads. In `/dependency`, a sync
 dependency takes the connection in a thread and returns the thread; then the handler needs a thread again. `/handler`
-takes the connection inside the handler. `/limited` is like `/dependency`, but with `max_concurrency`. `/awaited` uses
-an async pool and no thread. `/held` counts the threads and connections in use, and the requests that wait for them.
+takes the connection inside the handler. `/limited` is like `/dependency`, but with `max_concurrency=10`. `/awaited`
+uses an async pool and no thread. `/held` counts the threads and connections in use, and the requests that wait for
+them.
 
 Asked: fastapi#3205, PRs #5122, #12066 and #15372, discord/access#496.
 

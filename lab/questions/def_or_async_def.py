@@ -39,7 +39,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
         clients.append(http)
         yield
-    processes.shutdown(cancel_futures=True)  # waits for the processes, whose CPU time is measured
+    processes.shutdown(cancel_futures=True)  # waits; the CPU time of processes that remain would count as foreign
 
 
 async def awaits() -> int:

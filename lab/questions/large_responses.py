@@ -9,8 +9,8 @@ Asked: fastapi#360 and #1359, PR #2615, airflow#59082.
 What to expect: FastAPI serialises every response on the event loop, even the response of a `def` handler. For `def`,
 only the validation of the response runs in a thread. While FastAPI works on the event loop, no other request runs.
 Without a return type, FastAPI first copies the whole structure in Python with `jsonable_encoder`, which is the slowest
-way. `/stream` sends a hundred lines at a time, and lets other requests run after each hundred. Without this step,
-Starlette and uvicorn would let other requests run during a stream only if the client reads slowly.
+way. `/stream` sends a hundred lines at a time, and lets other requests run after each hundred, by `asyncio.sleep(0)`.
+Without this call, Starlette and uvicorn would let other requests run during a stream only if the client reads slowly.
 """
 
 import asyncio

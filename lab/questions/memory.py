@@ -9,8 +9,8 @@ Asked: fastapi#596, #1624 and #4649, uvicorn#1993, botocore#2047.
 
 What to expect: three causes look alike in a graph. First, glibc keeps freed memory in arenas, up to eight for each
 core; malloc_trim() returns a part of this memory to the system, and MALLOC_ARENA_MAX limits the number of arenas.
-Second, Python keeps reference cycles until it collects garbage. The third is a leak, which alone grows with every
-request.
+Second, Python keeps reference cycles until it collects garbage. Third, the application leaks. Only a leak grows with
+every request.
 """
 
 import ctypes

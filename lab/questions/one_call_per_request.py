@@ -1,10 +1,10 @@
 """Question: each request calls a service that accepts many items in one call. How can requests share a call?
 
-`OneCall` shares the calls of any such service, as `app.sqs.group_commit` does for SQS in this project. `OneCall` needs
-only the standard library, so that a reader can copy it.
+With `OneCall`, requests share calls to any such service, as `app.sqs.group_commit` does for SQS in this project.
+`OneCall` needs only the standard library, so that a reader can copy it.
 
-`python -m lab.questions.one_call_per_request` compares one call per item with shared calls. It calls an HTTP endpoint
-that accepts many items, over sockets.
+`python -m lab.questions.one_call_per_request` compares one call per item with shared calls. All calls go through
+sockets to an HTTP endpoint that accepts many items.
 """
 
 import asyncio
@@ -86,7 +86,7 @@ async def _bulk(request: web.Request) -> web.Response:
 
 
 async def compare() -> list[str]:
-    """Returns a line for each way to call: a hundred users send a thousand items, with four calls in flight."""
+    """Sends a thousand items of a hundred users, by one call per item and by shared calls. Returns two lines."""
     app = web.Application()
     app.router.add_post("/bulk", _bulk)
     runner = web.AppRunner(app)

@@ -7,8 +7,8 @@ environment that has its packages.
 
 Asked: see the measurements of others in docs/questions/python_and_server.md.
 
-What to expect: server and event loop need half of the CPU time of a request that does nothing, and a small part of the
-CPU time of a real request.
+What to expect: the server and the event loop need half of the CPU time of a request that does nothing, and a small part
+of the CPU time of a real request.
 """
 
 import os

@@ -61,7 +61,7 @@ def _ratio(answer: Answer, ratio: Ratio) -> MedianEstimate:
 
 
 def judge(claim: Claim, measured: MedianEstimate) -> str:
-    """Returns the verdict on a claim, which is an empty string if the measured ratio is on the side that users claim.
+    """Returns the verdict: an empty string if the measured ratio is on the side that users claim.
 
     `near 1 in a repeat`: the interval overlaps the range from 1 ÷ MARGIN to MARGIN. `the opposite`: the interval
     is on the side of this range that contradicts the claim.

@@ -18,7 +18,7 @@ DOCUMENT = ROOT / "docs"
 
 
 class Run(NamedTuple):
-    """The results of studies and questions in one folder. Each of the two may be empty."""
+    """The results of studies and of questions in one folder. `lab` or `answers` may be empty."""
 
     lab: LabResults
     answers: Answers
@@ -39,7 +39,7 @@ def newest(name: str) -> tuple[Study, Path]:
     """Returns the newest measurement of the study `name`, and its folder. Raises NotMeasured if there is none."""
     run = read(documents.folder(name))
     study = run.lab.study(name)
-    assert study is not None  # the index names this folder for the study
+    assert study is not None  # the index of results names this folder for the study
     return study, run.folder
 
 
@@ -47,12 +47,12 @@ def newest_answer(name: str) -> tuple[Answer, Path]:
     """Returns the newest measurement of the question `name`, and its folder. Raises NotMeasured if there is none."""
     run = read(documents.folder(name))
     answer = run.answers.of(name)
-    assert answer is not None  # the index names this folder for the question
+    assert answer is not None  # the index of results names this folder for the question
     return answer, run.folder
 
 
 def verdicts() -> str:
-    """Returns the table of the studies' verdicts, followed by `measured()`. Raises NotMeasured."""
+    """Returns the table of the studies' verdicts, followed by `measured()`. Raises NotMeasured, as `measured` does."""
     return f"{lab_tables.verdicts([(of, _page(folder)) for of, folder in map(newest, PUBLISHED)])}\n\n{measured()}"
 
 
@@ -77,7 +77,7 @@ def _environments() -> Iterator[tuple[str, Environment, int]]:
 
 
 def study(name: str) -> str:
-    """Returns a study's picture, its main comparisons, the published load and the load here. Raises NotMeasured."""
+    """Returns a study's picture, main comparisons and loads. Raises NotMeasured if the study was never measured."""
     measured, folder = newest(name)
     of = PUBLISHED[name]
     text = f"{of.title}: published ratios and measured ones"
@@ -88,26 +88,26 @@ def study(name: str) -> str:
 
 
 def answer(name: str) -> str:
-    """Returns the question's picture. Raises NotMeasured."""
+    """Returns the question's picture. Raises NotMeasured if the question was never measured."""
     text = f"{QUESTIONS[name].title}: {QUESTIONS[name].figure} of each case"
     return documents.picture(newest_answer(name)[1], f"question-{name}", text, DOCUMENT)
 
 
 def number(name: str) -> str:
-    """Returns the table of a question's claims, with its provenance, for the question's page. Raises NotMeasured."""
+    """Returns the table of a question's claims and its provenance. Raises NotMeasured if there is no measurement."""
     return "\n\n".join([lab_answers.claims(newest_answer(name)[0]), answer_provenance(name)])
 
 
 def def_or_async_def() -> str:
-    """Returns the table for docs/questions/def_or_async_def.md, with its provenance. Raises NotMeasured."""
+    """Returns the table for docs/questions/def_or_async_def.md. Raises NotMeasured if there is no measurement."""
     name = "def_or_async_def"
     return "\n\n".join([lab_answers.def_or_async_def(newest_answer(name)[0]), answer_provenance(name)])
 
 
 def answer_provenance(name: str) -> str:
-    """Returns the load, the command, the commit and the machine of an answer, and a link to the page of every case.
+    """Returns the load, the command, the commit and the machine of an answer, and a link to the page with every case.
 
-    Raises NotMeasured if there is no answer.
+    Raises NotMeasured if the question was never measured.
     """
     measured, folder = newest_answer(name)
     page = f"[Every case]({_page(folder, DOCUMENT / 'questions')}#{name})"

@@ -16,7 +16,7 @@ def compared(study: str, comparison: str) -> float:
 def case(study: str, name: str, metric: str, under: str = "") -> float:
     """Returns the median of `metric` (`rps`, `mean_ms` or `cpu_ms`) in the case `name`.
 
-    If `under` is given, returns this figure divided by that of the case `under`.
+    If `under` is given, returns this median divided by the median in the case `under`.
     """
     found = estimate(value(row, metric) for row in lab_documents.newest(study)[0].of(name)).median
     return found / case(study, under, metric) if under else found
@@ -41,6 +41,6 @@ def asked_ratio(question: str, over: str, under: str, figure: str) -> float:
 
 
 def server(name: str, request: str) -> float:
-    """Returns the CPU time of a request (`nothing` or `real`) under a server ÷ under uvicorn, on Python 3.11."""
+    """Returns the CPU time of a request (`nothing` or `real`) under the server `name` ÷ under uvicorn (Python 3.11)."""
     over, under = (f"{one}, Python 3.11, {request}" for one in (name, "uvicorn"))
     return asked_ratio("python_and_server", over, under, "CPU ms a request")

@@ -10,7 +10,7 @@ from loadtest.record.price_estimate import MedianEstimate, estimate
 from loadtest.report.cells import label, markdown, milliseconds
 from loadtest.report.tables import NOT_YET
 
-# If at least this share of all cores is used, the machine is full, and a figure is a lower bound of what the lab does.
+# If at least this share of all cores is used, the machine is full, and figures are lower bounds of what the lab can do.
 FULL = 0.9
 VERDICTS: dict[Verdict, str] = {
     "reproduced": "reproduced",
@@ -121,7 +121,7 @@ def _cpu(milliseconds: MedianEstimate) -> str:
 
 
 def _others(repeats: list[CaseRepeat]) -> str:
-    """Returns the answers other than 200 of the repeat with the median rate.
+    """Returns the number of answers with each status other than 200, in the repeat with the median rate.
 
     `none` counts requests without an answer in time, and requests whose connection was refused or closed.
     """

@@ -22,7 +22,7 @@ class ComparisonOutcome(NamedTuple):
     """The outcome of one comparison.
 
     `measured`: NaN if a case was not measured. `verdict`: None if a case was not measured, or if nothing is claimed.
-    `reason`: why the published ratio was not reproduced, or an empty string.
+    `reason`: why the published ratio was not reproduced, or an empty string if reasons.json has no reason.
     """
 
     comparison: PublishedComparison

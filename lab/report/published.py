@@ -15,8 +15,8 @@ class PublishedComparison(Record):
     """Two cases of a study. `published`: the figures of `over` and `under`; `claimed`: what is claimed without figures.
 
     `metric`: `rps` (200s a second), `mean_ms` (mean latency), `threads`, or `cpu_ms` (CPU time of a request). If the
-    figure of `under` is 1, the figure of `over` is the ratio itself: the published rates of fib 30 (10, 9, 38 and 33)
-    are rounded too much, so the file has the ratios of the unrounded rates. docs/lab.md shows only comparisons with
+    figure of `under` is 1, the figure of `over` is the ratio itself. For fib 30, the published rates (10, 9, 38 and 33)
+    are rounded too much, so published.json has ratios of the unrounded rates. docs/lab.md shows only comparisons with
     `main`, at most five of a study.
     """
 

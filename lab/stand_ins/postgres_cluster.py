@@ -18,7 +18,7 @@ from local.ports import free_port
 USER = "lab"
 _STOP = 5.0  # seconds, like _START
 _START = 60.0
-_PORTS = 5  # ports to try, because another process can take a free port before Postgres listens on it
+_PORTS = 5  # number of ports to try, because another process can take a free port before Postgres listens on it
 # The data need not survive a crash, and Postgres' background work must not disturb the measurements.
 _OPTIONS = {
     "listen_addresses": "127.0.0.1",

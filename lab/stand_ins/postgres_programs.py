@@ -22,7 +22,7 @@ _NONE = (
 
 
 def programs(folder: Path) -> Path:
-    """Returns the folder of initdb and postgres: those of the wheel _WHEEL, or else of an installed Postgres.
+    """Returns the folder with initdb and postgres: in the wheel _WHEEL or, without it, in an installed Postgres.
 
     If this process runs as root, copies the wheel's programs into `folder` first, because an unprivileged user may not
     be allowed to read the checkout. Raises ConfigurationError if the programs are not found.
