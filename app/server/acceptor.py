@@ -1,4 +1,4 @@
-"""Accepts all waiting connections each time the listener is ready.
+"""Accepts all waiting connections each time the event loop reports that the listener is readable.
 
 If uvloop 0.23 accepted the connections, it would accept only one per iteration of the loop, as libuv has done since
 2022 (https://github.com/libuv/libuv/pull/3696). On a busy loop, an iteration takes long, so new connections, including
@@ -16,8 +16,8 @@ from loguru import logger
 from app.server.limits import ConnectionLimits
 from app.server.listener import BACKLOG
 
-# The acceptor pauses for PAUSE_SECONDS if too many connections are open, or if no file descriptor or memory is free. It
-# logs at most one pause per WARN_SECONDS.
+# The acceptor pauses for PAUSE_SECONDS if the maximum number of connections is open and none of them may be closed,
+# or if no file descriptor or memory is free. It logs at most one pause per WARN_SECONDS.
 PAUSE_SECONDS = 0.1
 WARN_SECONDS = 60.0
 _NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -55,7 +55,7 @@ class Acceptor:
         self._loop.add_reader(self._listener, self._accept)
 
     def close(self) -> None:
-        """Accepts all connections in the backlog, because closing the listener would reset them. Then closes it."""
+        """Closes the listener, but first accepts all connections in the backlog, because closing would reset them."""
         self._loop.remove_reader(self._listener)
         while self._accept_one():
             pass

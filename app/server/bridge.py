@@ -1,4 +1,4 @@
-"""Passes requests to an ASGI application: runs the application for each request, in a task of its own."""
+"""Passes requests to an ASGI application. Each request gets a separate task, which runs the application."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message
 from app.server.heads import Headers
 from app.server.request import Lost, Request
 
-# The bridge stops reading a body while more than this number of its bytes wait for the application.
+# The bridge pauses reading when more than this number of body bytes wait for the application to take them.
 _HIGH_WATER = 64 * 1024
 _BODILESS = (204, 304)
 
@@ -51,7 +51,7 @@ class Bridge:
 
 
 class _AsgiExchange:
-    """Handles one request. It is an `Exchange` for the server, and offers ASGI's `receive` and `send` to `app`.
+    """Handles one request. Implements `Exchange` for the server, and ASGI's `receive` and `send` for `app`.
 
     `task`: the task that runs `app`.
     """
@@ -69,7 +69,7 @@ class _AsgiExchange:
         self._changed.set()
         request = self._request
         unread = request.received - self._read
-        # After a complete body, `Connection` itself stops reading.
+        # When the body is complete, `Connection` itself stops reading if further bytes arrive.
         if not request.complete and unread > _HIGH_WATER and request.connection is not None:
             request.connection.transport.pause_reading()
 
@@ -97,7 +97,7 @@ class _AsgiExchange:
         request = self._request
         if self._all_read:
             await self._until(lambda: request.answered)
-        elif not request.begun:  # otherwise does not wait: the server discards the rest of the body
+        elif not request.begun:  # does not wait for the body after the answer has begun: the server discards the rest
             request.want_body()
             await self._until(lambda: request.complete or request.received > self._read)
         if self._all_read or self._lost:
@@ -118,7 +118,7 @@ class _AsgiExchange:
         else:
             status, headers = self._start
             if not any(name == b"content-length" for name, _ in headers) and status not in _BODILESS:
-                request.close_after()  # the end of the connection is the end of the body
+                request.close_after()  # closing the connection ends the body of the answer
             request.begin(status, headers, body)
         if not more:
             request.end()

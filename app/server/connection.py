@@ -1,4 +1,4 @@
-"""Serves one connection. The table in `states` says which state follows each event."""
+"""Serves one connection. The table in `states` gives the next state for each state and event."""
 
 import asyncio
 
@@ -32,10 +32,10 @@ class Connection(asyncio.Protocol):
         self.state = NEW
         self._handler, self._limits, self._connections = handler, limits, connections
         self._parser = RequestParser()
-        self._wait: Wait | None = None  # the wait for which `_limits` has a deadline
+        self._wait: Wait | None = None  # the kind of wait for which `_limits` stores a deadline, if any
         self.held = b""
-        self._stopping = False  # the next answer is the connection's last one
-        self._half_closed = False  # the client has stopped sending
+        self._stopping = False  # True after `shutdown`: the next answer that begins is the last one
+        self._half_closed = False  # True if the client has stopped sending
         self.full = False
         self._request: Request | None = None
         self._exchange: Exchange | None = None  # handles the request, until the request is answered
@@ -70,10 +70,10 @@ class Connection(asyncio.Protocol):
         self._set_deadline()
 
     def eof_received(self) -> bool:
-        """Returns True if a complete request waits for its answer. The transport then stays open for writing.
+        """Returns True if a complete request waits for its answer. Otherwise, closes the connection.
 
-        From then on, only a failed write can show the server that the client has disconnected. `held` is empty here:
-        while it has bytes, reading is paused, and asyncio does not call this method.
+        If the result is True, the transport stays open for writing, and only a failed write can show the server that
+        the client has disconnected. `held` is empty here: while `held` has bytes, the transport does not read.
         """
         self._half_closed = True
         if self.state in (WORK, STALLED):
@@ -101,7 +101,8 @@ class Connection(asyncio.Protocol):
     def expire(self) -> None:
         """Closes the connection, because its deadline has passed. Lets the handler answer first if a body is late.
 
-        Does nothing if bytes have arrived that are not parsed yet, for example while the process was suspended.
+        Does nothing if bytes from the client have arrived but are not parsed yet, for example after the process was
+        suspended.
         """
         waits_for_bytes = self.state in READING and self.state is not REST
         unread = waits_for_bytes and self.transport.is_reading() and has_unread(self)
@@ -124,7 +125,7 @@ class Connection(asyncio.Protocol):
         self._end_between_requests()
 
     def stop_waiting(self) -> None:
-        """Asks the request in flight, if any, to end, because the server no longer waits for it."""
+        """Asks the handler to end the request in flight, if any, because the server no longer waits for it."""
         self._lose(Lost.STOPPED)
 
     # A method that a request calls.
@@ -206,7 +207,7 @@ class Connection(asyncio.Protocol):
     # Methods that change the state, store bytes, or close the connection.
 
     def _end_between_requests(self) -> None:
-        """Closes the connection, unless a request is in flight, arriving or unread."""
+        """Closes the connection, unless a request is in flight or arriving, or the socket has unread bytes."""
         waiting = self.state in _BETWEEN_REQUESTS
         if waiting and not self.held and not has_unread(self):
             self._end()
@@ -217,12 +218,13 @@ class Connection(asyncio.Protocol):
     def _over(self, event: Event) -> None:
         """Closes the connection after its last request. After any other request, waits for the next one."""
         request = self._request
-        # After BODY_ENDS (the end of a body that was answered early), the same read may contain the next request.
+        # BODY_ENDS: the request was answered early. The bytes that `_read` is parsing may contain another request, so a
+        # stopping server does not close the connection here.
         stops = self._stopping and event is not BODY_ENDS and not has_unread(self)
         last = request is None or not request.keep_alive or self._half_closed or (stops and not self.held)
         self.state = TABLE[self.state, LAST if last else event]
         if self._limits.received.large:
-            self._limits.received.reserve(self, len(self.held))  # the parser forgets the request's head
+            self._limits.received.reserve(self, len(self.held))  # without the request's head, which the parser forgets
         if self._wait is not None:  # the next wait gets a new deadline, even if it is of the same kind
             self._wait = None
             self._limits.set_deadline(self, None)
@@ -276,14 +278,17 @@ class Connection(asyncio.Protocol):
             request.close_after()
             self.held = b""
             self._limits.received.reserve(self, self._parser.size)
-            self.transport.resume_reading()  # unread bytes would reset the connection, so `_hold` drops them
+            self.transport.resume_reading()  # `_hold` drops further bytes; unread ones would reset the connection
             return
         if request is None or not (request.begun or request.answered):
             self.transport.write(responses.plain(400, reason))
         self._end()
 
     def _lose(self, lost: Lost = Lost.GONE) -> None:
-        """Reports `lost` to the request's handler, if any. After LATE without an answer, aborts the connection."""
+        """Reports `lost` to the request's handler, if any.
+
+        Aborts the connection if `lost` is LATE and the handler does not answer in this call.
+        """
         exchange, request = self._exchange, self._request
         if exchange is None or request is None:
             return

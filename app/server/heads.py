@@ -1,15 +1,15 @@
-"""Checks the head of a request (request line and headers): RFC 9112's rules, and limits that httptools lacks."""
+"""Checks the head of a request (request line and headers) against RFC 9112 and limits that httptools lacks."""
 
 import re
 from collections.abc import Collection
 from functools import lru_cache
 
-# httptools 0.9 has none of these limits.
+# httptools 0.9 has none of the following limits.
 MAX_BYTES = 64 * 1024
 MAX_HEADERS = 100
-MAX_TARGET_BYTES = 8 * 1024  # a request stores its target several times: raw, decoded, and in a scope
-MAX_ESCAPES = 100  # in the target's path (`%2F`), because decoding one may take over a microsecond
-MAX_LENGTH_DIGITS = 20  # of a Content-Length; above 4,300 digits, `int` raises ValueError
+MAX_TARGET_BYTES = 8 * 1024  # a request stores its target several times: raw, decoded, and in the ASGI scope
+MAX_ESCAPES = 100  # maximum escapes (`%2F`) in the target's path; decoding one escape may take over a microsecond
+MAX_LENGTH_DIGITS = 20  # maximum digits of a Content-Length; above 4,300, `int` raises ValueError
 TOO_LARGE = f"The head of the request is too large: allowed are {MAX_BYTES} bytes and {MAX_HEADERS} headers."
 
 TOO_MUCH = "This process is receiving too many bytes at once; send the request again."
@@ -39,8 +39,8 @@ def fields(headers: Headers) -> dict[bytes, bytes]:
 def check(method: bytes, target: bytes, version: str, headers: Headers) -> dict[bytes, bytes]:
     """Returns the headers by name, as `fields` does. Raises HeadRefused if the head is ambiguous or not supported.
 
-    Also raises HeadRefused if the target is too long or has too many escapes. The parser checks the head's size and the
-    number of headers. The names in `headers` are in lower case.
+    Also raises HeadRefused if the target is too long, or has too many escapes or a fragment. `RequestParser` checks the
+    head's size and the number of headers. The names in `headers` must be in lower case.
 
     A proxy in front of the service may interpret an ambiguous head differently. A client could then smuggle a request
     inside another one (RFC 9112, 11.2), or send a request with another client's credentials.

@@ -1,7 +1,7 @@
 """Stores the deadlines of open connections, and closes a connection whose deadline has passed.
 
 uvicorn has a deadline only for idle kept-alive connections (https://github.com/Kludex/uvicorn/issues/157). Under
-uvicorn, a client can keep a connection open for ever: it sends nothing, sends a head slowly, continues to send a body
+uvicorn, a client can keep a connection open for ever if it sends nothing, sends a head slowly, continues to send a body
 after the response, or never reads the response.
 """
 
@@ -20,14 +20,17 @@ from app.server.states import Wait
 
 SWEEP_SECONDS = 0.5
 LOG_SECONDS = 1.0
-# Seconds that the client has after a response to send the rest of its body, or to read the response.
+# After the response, the client has this number of seconds to send the rest of the body, or to read the response.
 LINGER_SECONDS = 5.0
 # `make_room` checks at most this number of connections for unread bytes, in the order in which deadlines were set.
 _CHECKED = 64
 
 
 class Limits(NamedTuple):
-    """Maximum seconds for a head, for a body, and between requests; maximum `connections`, or None for no limit."""
+    """Maximum seconds for a head, for a body, and between two requests on a connection.
+
+    `connections`: the maximum number of open connections, or None for no limit.
+    """
 
     head_timeout: float
     body_timeout: float
@@ -59,7 +62,7 @@ class ConnectionLimits:
         }
         self.loop = loop
         self._deadlines: dict[Limited, float] = {}
-        self._body_deadlines: dict[Limited, float] = {}  # `make_room` does not abort these connections
+        self._body_deadlines: dict[Limited, float] = {}  # of connections whose body is arriving; `make_room` skips them
         self._half_closed: dict[Limited, None] = {}
         self.received = ReceivedBytes(loop)
         self._refusals: Counter[str] = Counter()
@@ -67,10 +70,10 @@ class ConnectionLimits:
         self._sweeping = loop.call_later(SWEEP_SECONDS, self._sweep)
 
     def set_deadline(self, connection: Limited, wait: Wait | None) -> None:
-        """Replaces the connection's deadline, or removes the deadline if `wait` is None.
+        """Replaces the connection's deadline by one for `wait`, or removes the deadline if `wait` is None.
 
-        From the deadline on, `Connection.expire` is called every SWEEP_SECONDS, until the deadline is replaced or
-        removed.
+        After the deadline, `_sweep` calls `Connection.expire` every SWEEP_SECONDS, until this method replaces or
+        removes the deadline.
         """
         self._deadlines.pop(connection, None)
         if self._body_deadlines:
@@ -80,7 +83,7 @@ class ConnectionLimits:
             deadlines[connection] = self.loop.time() + self._seconds[wait]
 
     def add_half_closed(self, connection: Limited) -> None:
-        """Stores that the client has stopped sending. The client may still wait for the response, or be gone."""
+        """Stores that the client has stopped sending. The client may wait for the response or have disconnected."""
         self._half_closed[connection] = None
 
     def remove(self, connection: Limited) -> None:
@@ -93,7 +96,7 @@ class ConnectionLimits:
         """Aborts a connection, so that another one can be accepted. Returns False if it finds none to abort.
 
         Chooses the connection whose deadline was set first. Skips a connection if it has unread or stored bytes, or if
-        a body is arriving. If the first _CHECKED deadlines yield none, chooses the oldest half-closed connection.
+        a body is arriving. If none of the first _CHECKED connections remains, chooses the one that half-closed first.
         """
         first = islice(self._deadlines, _CHECKED)
         idle = (connection for connection in first if not (connection.held or has_unread(connection)))
