@@ -1,8 +1,8 @@
 """Parses what a client sends, in pieces. A piece never extends beyond the end of a head or of a message.
 
-`RequestParser` adds what its parser, httptools 0.9 (llhttp 9), lacks. httptools does not limit the size of heads and of
-trailers (headers after the body), adds trailers to the headers, and parses the body of a request for an upgrade as
-another request (https://github.com/Kludex/uvicorn/issues/2722). `RequestParser` limits the stored bytes, discards
+`RequestParser` works around three properties of httptools 0.9 (llhttp 9). httptools does not limit the size of heads
+and of trailers (headers after the body), adds trailers to the headers, and parses the body of a request for an upgrade
+as another request (https://github.com/Kludex/uvicorn/issues/2722). `RequestParser` limits the stored bytes, discards
 trailers, and does not parse the body of a request for an upgrade.
 """
 
@@ -21,9 +21,9 @@ UNKNOWN = -1  # the value of `left` for a chunked body that is incomplete
 class RequestParser:
     """Parses one request after another. `complete`: the head of the current request is complete, and correct.
 
-    `fields`: the headers by name, in lower case. `size`: bytes of the head so far. `left`: bytes of the body that have
-    not arrived, or UNKNOWN. `last`: True if the parser reads no further request. `body`: the parts of the body that the
-    connection has not passed on yet.
+    `fields`: header values by lower-case name. `size`: bytes of the head so far. `left`: bytes of the body that have
+    not arrived, or UNKNOWN. `last`: the current request is the connection's last one. `body`: the parts of the body
+    that the connection has not passed on yet.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class RequestParser:
         self.left = self.size = 0
         self.body: list[bytes] = []
         self._line = b""
-        self._parsed: tuple[bytes, str] | None = None  # method and version, when the head is complete
+        self._parsed: tuple[bytes, str] | None = None  # method and version, or None until the head is complete
         self._upgrade = False
         self._outside = 0  # successive bytes after the head that are not part of the body, such as trailers
         self._end = b""  # the last bytes of the previous piece, which may begin a blank line
@@ -61,10 +61,10 @@ class RequestParser:
         return rest
 
     def cut(self, data: bytes) -> int:
-        """Returns the length of the next piece of `data`, which belongs to a head or to a chunked body.
+        """Returns the length of the next piece of `data`. `data` begins in a head or in a chunked body.
 
-        A piece ends after a blank line, because heads and chunked bodies end with one, or at the end of `data`. A blank
-        line inside a chunk ends a piece as well, which does no harm.
+        A piece ends after a blank line, because heads and chunked bodies end with a blank line. Without a blank line,
+        all of `data` is one piece. A blank line inside a chunk also ends a piece, which does no harm.
         """
         before, self._end = self._end, b""
         if before and (at := (before + data[:3]).find(_BLANK_LINE)) >= 0:
@@ -95,7 +95,10 @@ class RequestParser:
                 raise HeadRefused(_TOO_LONG)
 
     def _feed_head(self, piece: bytes) -> None:
-        """Counts the head's bytes, and checks a complete head. Raises HeadRefused if it is too large or invalid."""
+        """Counts the head's bytes, and checks the head when it is complete.
+
+        Raises HeadRefused if the head is too large or invalid.
+        """
         self.size += len(piece)
         if self.size > heads.MAX_BYTES:
             raise HeadRefused(_TOO_LONG if self._parsed is None else heads.TOO_LARGE)
@@ -144,4 +147,4 @@ class RequestParser:
     def on_message_complete(self) -> None:
         if self.left == UNKNOWN:
             self.left = 0
-        self.last = self.last or not self._parser.should_keep_alive()  # a trailer may have changed the result
+        self.last = self.last or not self._parser.should_keep_alive()  # a trailer may have changed this result

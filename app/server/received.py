@@ -20,9 +20,9 @@ class ReceivedBytes:
     def count_read(self, size: int) -> bool:
         """Counts `size` bytes that the server has read from a client. Returns False if the caller must discard them.
 
-        The caller must do so if one iteration of the event loop has read more than MAX_ITERATION_BYTES, except for a
-        read of at most SMALL_READ bytes. The tasks that check the credentials run only in the next iteration, so the
-        process would have to store the bytes until then.
+        The caller must discard them if the current iteration of the event loop has read more than MAX_ITERATION_BYTES,
+        and this read is larger than SMALL_READ. The tasks that check the credentials run only in the next iteration, so
+        the process would have to store the bytes until then.
         """
         if self._iteration_bytes == 0:
             self._loop.call_soon(self._end_iteration)  # runs in the next iteration

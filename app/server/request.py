@@ -49,7 +49,10 @@ class Exchange(Protocol):
         """
 
     def lose(self, lost: Lost) -> None:
-        """Ends the request. After LATE, this method itself may answer. After STOPPED, the handler may answer later."""
+        """Ends the request. If `lost` is LATE, the server aborts the connection unless this call answers.
+
+        If `lost` is STOPPED, the handler may also answer later.
+        """
 
 
 # A function that begins to handle a request when the head is complete, before the server parses any byte of the body.
@@ -61,7 +64,7 @@ class Request:
     """One request: its head, the part of its body that has arrived, and methods that write the answer.
 
     `path`: the target's path, decoded, without the query. `scope`: method and path, as in an ASGI scope. `fields`: the
-    headers by name, in lower case. `complete`: the whole body has arrived. `begun`: the first byte of the answer has
+    header values by lower-case name. `complete`: the whole body has arrived. `begun`: the first byte of the answer has
     been written. `answered`: the last byte has been written. `keep_alive`: the connection stays open after the answer.
     """
 
@@ -85,7 +88,7 @@ class Request:
         self._parts: list[bytes] = []
 
     def take_body(self) -> bytes:
-        """Returns the part of the body that has arrived since the last call."""
+        """Returns the part of the request's body that has arrived since the last call of this method."""
         parts, self._parts = self._parts, []
         return b"".join(parts)
 
@@ -105,9 +108,9 @@ class Request:
         self.end()
 
     def begin(self, status: int, headers: Headers, body: bytes) -> None:
-        """Writes the head and the first part of the body.
+        """Writes the answer's head and the first part of the answer's body.
 
-        If `headers` has no Content-Length, call `close_after` first: the end of the connection then ends the body.
+        If `headers` has no Content-Length, call `close_after` first: closing the connection then ends the body.
         """
         self.begun = True
         if (connection := self.connection) is None:
@@ -121,7 +124,7 @@ class Request:
         connection.transport.write(head if self.method == "HEAD" else head + body)
 
     def write(self, part: bytes) -> None:
-        """Writes a further part of the body."""
+        """Writes a further part of the answer's body."""
         if self.connection is not None and self.method != "HEAD":
             self.connection.transport.write(part)
 
@@ -134,7 +137,7 @@ class Request:
             connection.answered()
 
     def add(self, parts: list[bytes], complete: bool) -> None:
-        """Adds parts of the body, or discards them if the request has been answered. Empties `parts`."""
+        """Adds parts of the request's body, or discards them if the request has been answered. Empties `parts`."""
         for part in parts:
             self.received += len(part)
         if not self.answered:

@@ -12,13 +12,13 @@ _STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".en
 
 
 def head(status: int, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Returns the head of a response with these headers and the date."""
+    """Returns the head of a response with `status`, the date and `headers`."""
     lines = b"".join([b"%s: %s\r\n" % header for header in headers])
     return b"%s%s%s\r\n" % (_STATUS_LINES[status], _date(int(time.time())), lines)
 
 
 def plain(status: int, reason: str) -> bytes:
-    """Returns a response with `reason` as its text. The server closes the connection after this response."""
+    """Returns a complete response with `reason` as its text, and with the header `Connection: close`."""
     body = reason.encode()
     length = b"%d" % len(body)
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", length), CLOSE]

@@ -102,7 +102,10 @@ class Server:
             self._end_now(serving)
 
     def _end_now(self, serving: "asyncio.Task[None]") -> None:
-        """Cancels `serving` until it ends, because the lifespan's end may await several calls to other services."""
+        """Cancels the task `serving` again and again until it ends.
+
+        One cancellation may not be enough: at its end, the lifespan may await several calls to other services.
+        """
         if not serving.done():
             serving.cancel()
             asyncio.get_running_loop().call_later(CANCEL_SECONDS, self._end_now, serving)

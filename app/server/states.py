@@ -25,8 +25,8 @@ room for another one, except in BODY. Reading pauses while bytes are stored, and
 handler may answer within the call that passes it the head or a part of the body. A deadline for WORK would need another
 status than 408, because 408 means that a head or a body is late.
 
-To change the server, change TABLE first. `python -m tests.simulation.connections` then searches every order of segments
-and events within a bound, and compares each state and each deadline with what the client has sent and read.
+To change the server, change TABLE first. `python -m tests.simulation.connections` then searches every order of a
+limited number of segments and events, and compares each state and each deadline with what the client has sent and read.
 """
 
 from enum import StrEnum, auto
@@ -60,7 +60,7 @@ class Event(StrEnum):
 
 
 class Wait(StrEnum):
-    """Names how long a state may last. `ConnectionLimits` has the seconds of each wait."""
+    """Names the time limits of states. `ConnectionLimits` knows the number of seconds of each limit."""
 
     FOR_HEAD = auto()
     FOR_REQUEST = auto()
