@@ -11,7 +11,7 @@ _MODULES = Path(__file__).parents[1] / "web" / "releases"
 FACTS: dict[str, Any] = {
     "VERSION": None,  # the version in CHANGELOG.md
     "ENQUEUES": True,  # True: the release sends events to SQS; False: it does the billing work itself
-    "CLIENT": None,  # the SQS client: `per request` or `shared` (AWS SDK), `lean` (this project's), or None for v01
+    "CLIENT": None,  # the SQS client: see `Release.client`
     "TOKENS": None,  # maximum threads for blocking work; None if the release needs no threads
     "CONNECTIONS": None,  # connections in the pool of the AWS SDK's client; None if the release has no pool
     "SERVER": "uvicorn",  # or `ours`: this project's server, which calls `receive` without ASGI
@@ -59,17 +59,21 @@ class Release(StrEnum):
 
     @property
     def accepted(self) -> str:
-        """The `status` in the 200 for an event that is not ignored: `queued`, or `processed` for v01."""
+        """The `status` in the body of a 200 if the event is not ignored: `queued`, or `processed` for v01."""
         return "queued" if self.enqueues else "processed"
 
     @property
     def published(self) -> bool:
-        """True for the releases of the published talk and blog post. Only these releases need threads."""
+        """True for v01 to v07, which reconstruct the service of a published talk. Only these releases need threads."""
         return self.facts["TOKENS"] is not None
 
     @property
     def client(self) -> str | None:
-        """The SQS client: `per request` or `shared` (AWS SDK), `lean` (this project's), or None for v01."""
+        """The kind of SQS client, or None for v01, which does not call SQS.
+
+        `per request`: each request builds a client of the AWS SDK. `shared`: all requests share one client of the AWS
+        SDK. `lean`: all requests share this project's own client.
+        """
         client: str | None = self.facts["CLIENT"]
         return client
 

@@ -93,7 +93,7 @@ def error_lines(settings: type[BaseSettings], error: ValidationError) -> list[st
 
 
 def read(settings: type[_Settings], known: Iterable[type[BaseSettings]], **given: Any) -> _Settings:
-    """Returns the settings of the environment. Raises ConfigurationError, with a line for each wrong variable.
+    """Returns the settings from the environment. Raises ConfigurationError, with a line for each wrong variable.
 
     `given`: values that take precedence over the environment. `known`: all classes of settings with the same prefix; a
     variable with this prefix that is in none of them is unknown. The error reports only the first kind of mistake that
@@ -110,7 +110,7 @@ def read(settings: type[_Settings], known: Iterable[type[BaseSettings]], **given
 def unknown_variables(environ: Iterable[str], settings: Iterable[type[BaseSettings]]) -> Iterator[str]:
     """Yields an error line for each variable that is not a setting although it has the prefix of `settings`.
 
-    All classes in `settings` have the same prefix.
+    All classes in `settings` must have the same prefix.
     """
     prefix, *_ = map(prefix_of, settings)
     known = [variable(name, prefix) for one in settings for name in one.model_fields]

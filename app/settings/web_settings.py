@@ -13,7 +13,8 @@ from app.settings.release_names import NEWEST, Release
 KIB, MIB = 1024, 1024 * 1024
 BODY_BYTES = 245_760
 
-# An empty variable usually counts as not set. An empty credential is an error: a Kubernetes Secret may lack its value.
+# An empty variable usually counts as not set. An empty credential is an error, because its value may be missing in a
+# Kubernetes Secret.
 CREDENTIALS = (
     "basic_auth_username",
     "basic_auth_password",
@@ -140,7 +141,7 @@ class WebSettings(ProcessSettings):
 
     @property
     def credentials(self) -> list[tuple[str, str | None, SecretStr | None]]:
-        """The current and the previous user name and password, each pair with the prefix of its variables."""
+        """(prefix of the two variables, user name, password): first the current, then the previous credentials."""
         return [
             ("APP_BASIC_AUTH", self.basic_auth_username, self.basic_auth_password),
             ("APP_BASIC_AUTH_PREVIOUS", self.basic_auth_previous_username, self.basic_auth_previous_password),

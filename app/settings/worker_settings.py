@@ -1,4 +1,4 @@
-"""The settings of the worker and of its commands. Release v01 reads them too, because it bills in the web process."""
+"""The settings of the worker, of commands such as `reconcile`, and of release v01, which bills in the web process."""
 
 import re
 from typing import Annotated, Self

@@ -78,7 +78,7 @@ class Permit:
             self._reserved = size
 
     def receive(self, size: int, *, more: bool) -> None:
-        """Counts a part of the body with `size` bytes. `more`: further parts of the body will arrive.
+        """Counts `size` more bytes of the body. `more`: further parts of the body will arrive.
 
         The wait for the answer begins when the whole body has arrived. Raises BodyTooLarge if the body is too long, and
         Overloaded if too few bytes are free.

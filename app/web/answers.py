@@ -31,7 +31,7 @@ def plain(status: Literal["queued", "ignored"], event_id: str) -> bytes:
 
 
 class Plain(NamedTuple):
-    """A response with status 200. Its fields have the names of the attributes of a Starlette Response."""
+    """A response with status 200. Its fields have the same names as in Starlette's Response."""
 
     status_code: int
     raw_headers: list[tuple[bytes, bytes]]

@@ -14,7 +14,7 @@ LEAST_CHARACTERS = 8
 
 
 def weak_passwords(settings: WebSettings) -> list[str]:
-    """Returns the names of the environment variables that contain a password of fewer than LEAST_CHARACTERS."""
+    """Returns the names of the environment variables whose password has fewer than LEAST_CHARACTERS characters."""
     weak = [prefix for prefix, _, password in settings.credentials if password and len(password) < LEAST_CHARACTERS]
     return [f"{prefix}_PASSWORD" for prefix in weak]
 
@@ -26,7 +26,7 @@ def warn_of_weak_passwords(settings: WebSettings) -> None:
 
 
 class Accepted:
-    """The accepted pairs of credentials: the current pair, and the previous pair if it is configured."""
+    """The accepted pairs of user name and password: the current pair, and the previous pair if it is configured."""
 
     def __init__(self, settings: WebSettings) -> None:
         self._pairs = [
@@ -39,8 +39,8 @@ class Accepted:
     def accepts(self, header: bytes) -> bool:
         """Returns True if the Authorization header contains an accepted pair.
 
-        First compares the header with the usual forms of the pairs, because this needs no decoding. Compares all pairs,
-        so that the response time does not show which pair matches.
+        First compares the header with the usual encoding of each pair, because this needs no decoding. Always compares
+        with all pairs, so that the response time does not show which pair matches.
         """
         accepted = False
         for usual in self._headers:

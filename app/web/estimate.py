@@ -4,9 +4,10 @@
 # computes a rate, because a shorter time would contain too few answers. After a pause of SQS, the rate counts as
 # unknown for the same share of the pause's length.
 OBSERVED_SHARE = 0.2
-# The capacity is the highest rate of answers in a window. A lower rate may only mean that fewer webhooks arrived.
-# _WINDOW: the length of a window, as a share of the observation time. _KEPT: the factor that lowers the capacity after
-# each window with a lower rate, so that the estimate follows a service that becomes slower.
+# The estimate measures the rate of answers in successive windows of time. The capacity is the highest of these rates,
+# because a lower rate may only mean that fewer webhooks arrived. _WINDOW: the length of a window, as a share of the
+# observation time. _KEPT: the factor that lowers the capacity after each window with a lower rate, so that the estimate
+# follows a service that becomes slower.
 _WINDOW, _KEPT = 0.1, 0.9
 # If no answer has come for this share of the observation time, the estimate assumes that SQS is pausing. The gaps
 # between the answers of a busy service are shorter.

@@ -2,13 +2,13 @@
 
 The order of the steps:
 
-1. `Intake.shed`      an overloaded process rejects the webhook
-2. `Intake.begin`     the record begins
-3. `Intake.head`      credentials, admission, Content-Encoding and Content-Length
-4. `Permit.receive`   each part of the body, in `admission`
-5. `event`            the event in the body, or None if its type is ignored
-6. `accept`, `refuse` the outcome
-7. `Intake.end`       the record ends
+1. `Intake.shed`      rejects the webhook if the process is overloaded
+2. `Intake.begin`     creates the webhook's record for log, metrics and traces
+3. `Intake.head`      checks the credentials, admits the webhook, and checks Content-Encoding and Content-Length
+4. `Permit.receive`   counts each part of the body (module `admission`)
+5. `event`            returns the event in the body, or None if its type is ignored
+6. `accept`, `refuse` write the outcome to the record
+7. `Intake.end`       passes the record to the log and the observers
 
 `middleware` calls the steps for releases under ASGI, and `webhooks` for releases without ASGI. All steps are
 synchronous.
@@ -36,7 +36,7 @@ from app.web.credentials import Accepted
 from app.web.problems import REFUSALS, ProblemResponse, problem
 from app.web.shedding import Shedding
 
-Fields = Mapping[bytes, bytes]  # the headers of a webhook by name, in lower case
+Fields = Mapping[bytes, bytes]  # the header values of a webhook by lower-case name
 # "queued": SQS has acknowledged the message; "processed": the billing work is done.
 Status = Literal["queued", "processed", "ignored"]
 

@@ -1,4 +1,4 @@
-"""Does what every webhook needs: rejection under overload, authentication, admission, limits on the body, a record."""
+"""Calls the steps of `intake` before and after the release's handler, for releases under ASGI."""
 
 import asyncio
 

@@ -51,7 +51,7 @@ _REFUSED = {
 }
 
 
-# Descriptions of a release's handler, of its response 200 and of its response 503. The keys are `Release.accepted`.
+# For each value of `Release.accepted`: the descriptions of the handler, of a 200 and of a 503.
 _TEXTS = {
     "queued": (
         "Answers 200 only after SQS has acknowledged the message.",
@@ -76,7 +76,7 @@ _EXTRA: dict[str, Any] = {
 
 
 def document(app: FastAPI, release: Release) -> dict[str, Any]:
-    """Returns FastAPI's OpenAPI document of `app`, whose webhook is handled by `release`."""
+    """Returns the OpenAPI document of `app`, with the descriptions of the webhook that fit `release`."""
     document = get_openapi(title=app.title, version=app.version, routes=app.routes)
     description, accepted, unavailable = _TEXTS[release.accepted]
     webhook = document["paths"][PATH]["post"]

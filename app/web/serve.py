@@ -33,8 +33,8 @@ _LEAST_CONNECTIONS = 32
 def serve(app: FastAPI, *, ours: bool = False) -> None:
     """Serves `app` until a signal stops the process. Raises ConfigurationError if the address is not available.
 
-    This project's server serves `app` if the release handles webhooks without ASGI or if `ours` is True, and uvicorn
-    otherwise. The process drains from the first signal on, while it still listens. Configure logging before the call.
+    Uses this project's server if the release handles webhooks without ASGI or if `ours` is True, otherwise uvicorn.
+    From the first signal on, the process rejects new webhooks, but still listens. Configure logging before the call.
     """
     service = Service.of(app)
     settings, webhooks, drain = service.settings, service.webhooks, service.admission.drain

@@ -28,7 +28,7 @@ class Service:
 
     @classmethod
     def of(cls, app: FastAPI) -> "Service":
-        """Returns the service of `app`. If `create_app` did not make `app`, reads the settings from the environment."""
+        """Returns the service of `app`. If `create_app` did not make `app`, creates one from environment variables."""
         if not hasattr(app.state, "invoice_webhook"):  # not `service`, because other applications may use that name
             settings = load_settings()
             app.state.invoice_webhook = cls(settings, Admission(settings))

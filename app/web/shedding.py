@@ -27,7 +27,7 @@ class Shedding:
         self._not_logged = 0
 
     def shed(self, reason: str, began: float) -> ProblemResponse:
-        """Returns a 503 with `reason`, and counts the webhook. `began`: when its request began (perf_counter)."""
+        """Returns a 503 with `reason`, and counts the webhook. `began`: when the request began (perf_counter)."""
         self._observe(WebhookRecord(began, _OVERLOADED.slug, _OVERLOADED.status, answered=perf_counter()))
         if self._not_logged == 0:
             asyncio.get_running_loop().call_later(LOG_SECONDS, self._log)

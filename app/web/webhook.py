@@ -19,7 +19,7 @@ __all__ = ["Answer", "Processed", "Webhook", "ignored", "processed", "queued", "
 
 
 def read_event(request: Request, body: bytes) -> Event | None:
-    """Returns the event in `body`, or None if the service ignores its type. Raises InvalidEvent if `body` has none."""
+    """Returns the event in `body`, or None if its type is ignored. Raises InvalidEvent if `body` is no valid event."""
     event = intake.event(_record(request), body, Service.of(request.app).settings.event_types, parse_event)
     return event if isinstance(event, Event) else None
 

@@ -126,7 +126,7 @@ class DirectWebhook:
     def _guard(self, step: Callable[[], None], scope: Mapping[str, str] = _SCOPE) -> None:
         """Calls `step`. If `step` raises an exception, sends the error response.
 
-        The event loop's watchdog finds method and path in `scope`.
+        The event loop's watchdog reads method and path from this call's variable `scope`.
         """
         try:
             step()

@@ -1,6 +1,6 @@
 """0.1.0: the handler does the billing work.
 
-Problem: a webhook reports a pending invoice, which must be closed after the customer's usage is added.
+Problem: a webhook reports a pending invoice. The customer's usage must be added to the invoice before it is closed.
 Change: an async handler does the whole billing work with blocking clients of DynamoDB and Chargebee.
 Cost: each call to DynamoDB or Chargebee blocks the event loop. Chargebee waits for the whole work, and times out. The
 handler marks usage as billed only after it has closed the invoice. If the process crashes before it marks the usage, or
@@ -41,7 +41,7 @@ Usage = dict[Billable, Coverage]
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     service = Service.of(app)
     set_tokens(service.settings.threadpool_tokens or TOKENS)
-    build_clients(service.billing)  # discarded: building a client makes botocore cache its models
+    build_clients(service.billing)  # not used: building clients makes botocore cache its models
     yield
 
 

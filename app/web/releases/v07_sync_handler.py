@@ -1,6 +1,6 @@
 """0.7.0: a sync handler with an async body dependency.
 
-Problem: if an async handler sends in a thread, its other lines still run on the event loop, and can block the loop.
+Problem: an async handler sends the message in a thread, but its other lines run on the event loop and can block it.
 Change: FastAPI runs a plain `def` handler in one of 200 threads. An async dependency reads the body.
 Cost: validation also runs in threads, and up to 200 threads compete for the GIL.
 """

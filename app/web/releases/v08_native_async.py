@@ -1,7 +1,7 @@
 """0.8.0: an asynchronous SQS client.
 
 Problem: each webhook in flight occupies a thread that only waits for SQS.
-Change: the handler awaits aioboto3 on the event loop. The lifespan opens one client, for 64 connections.
+Change: the handler awaits aioboto3 on the event loop. The lifespan opens one client with up to 64 connections.
 Cost: all webhooks share one thread, so no code in their path may block.
 """
 

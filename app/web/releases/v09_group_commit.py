@@ -1,6 +1,6 @@
 """0.9.0: group commit sends several messages in one call.
 
-Problem: each webhook costs a call to SQS: CPU time for signing, headers and parsing, and the price of the call.
+Problem: each webhook needs a call to SQS. The call costs money, and CPU time for signing, headers and parsing.
 Change: webhooks that wait at the same time share one SendMessageBatch. Each still waits for its own acknowledgement.
 Cost: a slow call delays up to ten webhooks instead of one, and webhooks wait in memory before they reach SQS.
 """

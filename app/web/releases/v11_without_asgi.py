@@ -1,8 +1,8 @@
 """1.4.0: a webhook without ASGI.
 
 Problem: the largest part of a webhook's CPU time goes into ASGI: its scope, task, coroutines and messages.
-Change: the server's protocol calls `receive` when the body is complete; group commit's callback writes the response.
-Cost: a second path for webhooks has to keep the HTTP contract, without FastAPI's dependencies and middleware.
+Change: this project's server calls `receive` when the body is complete. Group commit's callback writes the response.
+Cost: a second code path for webhooks must keep the HTTP contract, without FastAPI's dependencies and middleware.
 """
 
 from collections.abc import AsyncIterator

@@ -1,9 +1,9 @@
 """1.5.0: msgspec reads the event.
 
 Problem: pydantic builds each field of the body before it validates the few fields that the service needs.
-Change: msgspec decodes and validates these fields in one pass, and skips the others. If it refuses a body, pydantic
-says why.
-Cost: two models define each constraint, and tests compare them; a refused body is read twice.
+Change: msgspec decodes and validates these fields in one pass, and skips the others. If msgspec rejects a body,
+pydantic reads the body again and decides.
+Cost: two models define each constraint, and tests compare the models. pydantic reads a rejected body a second time.
 """
 
 from collections.abc import AsyncIterator
