@@ -14,8 +14,9 @@ capacity.py    the table of deploy/CAPACITY.md, computed from capacity_figures.p
 capacity_chart.py   the chart of webhooks per second on a quarter of a core
 dots.py        an SVG of every request of one attack, for attack.sh, which works without Altair
 over_time.py   PNGs of every request of one or more attacks, drawn from the charts of request_charts.py
-page.py        report.html
+page.py        report.html, the page with the charts and tables of `python -m loadtest history`
 pictures.py    SVGs of charts for README and RESULTS.md
-documents.py   the generated parts of CHANGELOG and RESULTS.md; score_table.py: of CHANGELOG; readme.py: of README
+documents.py   the generated parts of CHANGELOG and RESULTS.md; readme.py: the generated parts of README
+score_table.py      the table in each chapter of CHANGELOG
 figures.py     the published figures, and access to a measurement's fields by name
 """

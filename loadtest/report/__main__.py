@@ -1,6 +1,6 @@
-"""Makes index.json and the SVG pictures of README.md and loadtest/RESULTS.md again if any of them is stale.
+"""Regenerates index.json and the SVG pictures of README.md and loadtest/RESULTS.md if any of them is stale.
 
-python -m loadtest.report            make them again
+python -m loadtest.report            regenerate them
 python -m loadtest.report --check    fail if any is stale
 """
 

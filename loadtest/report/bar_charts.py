@@ -1,4 +1,4 @@
-"""Charts with one value for each release, and the interval of the value over the repeats."""
+"""Charts that show, for each release, one value and the interval of this value over the repeats."""
 
 from typing import Any
 
@@ -13,7 +13,10 @@ Row = dict[str, Any]
 
 
 def against_published(comparison: Comparison, metric: str) -> Spec:
-    """Returns a chart of one metric of the published attack: published values, and measured medians with intervals."""
+    """Returns a chart of `metric` in the published attack: published values, and measured medians with intervals.
+
+    `metric`: a key of METRICS.
+    """
     title, path, scale = METRICS[metric]
     rows: list[Row] = []
     for name in comparison.names("published"):

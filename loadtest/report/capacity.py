@@ -1,4 +1,4 @@
-"""The table of deploy/CAPACITY.md: resources for a rate of webhooks, computed from measurements, quotas and prices."""
+"""The table of deploy/CAPACITY.md: the resources that a rate of webhooks needs, from measurements, quotas, prices."""
 
 import math
 from typing import NamedTuple
@@ -16,14 +16,14 @@ SIZES = (100, 1_000, 10_000)  # webhooks per second in the table's columns
 
 # A webhook takes the least CPU in full batches, which only a busy process makes. The table assumes pods of a quarter of
 # a core, 60 % in use. Such a pod answers about as many webhooks a second as the attack SLOW sends, so the table uses
-# the CPU of this attack.
+# the CPU that a webhook takes in this attack.
 SLOW, FASTER = "sustained", "published"  # kinds of attack in `history`
 
 
 class Measured(NamedTuple):
     """The measured costs of a webhook in the web process, and of its event in the worker.
 
-    `web_ms`, `worker_ms`: CPU in ms; `web_ms` is from the attack SLOW. `chargebee_calls`: the worker's API calls.
+    `web_ms`, `worker_ms`: CPU in ms; `web_ms` is from the attack SLOW. `chargebee_calls`: calls of Chargebee's API.
     """
 
     web_ms: float
@@ -35,7 +35,7 @@ class Capacity(NamedTuple):
     """The resources that `rate` webhooks per second need, if the rate stays the same for a month.
 
     - `calls`: calls of SendMessageBatch per second from all web pods.
-    - `dollars_…`: dollars per month. `dollars_sqs` includes the worker's calls, all with full batches.
+    - `dollars_…`: dollars per month. `dollars_sqs` includes the worker's calls, which all have full batches.
     - `gbit_in`: Gbit/s of the webhooks' bodies. `gbit_out`: Gbit/s of the JSON in the calls to SQS. Neither includes
       HTTP headers, TLS and TCP.
     - `sites`: the number of Chargebee sites (Enterprise plan) that the worker's calls need. Each site has an API limit.
@@ -64,7 +64,10 @@ class Capacity(NamedTuple):
 
 
 def measured() -> Measured:
-    """Returns the costs in the newest `history` and `worker`. Raises NotMeasured if one of them is missing."""
+    """Returns the costs of a webhook and of its event, from the newest measurements.
+
+    Raises NotMeasured if there is no result of `python -m loadtest history` or of `python -m loadtest worker`.
+    """
     runs = newest_worker().runs
     worker_ms = estimate(run.cpu_ms_per_event for run in runs).median
     calls = estimate(run.calls_per_event for run in runs).median
@@ -72,7 +75,7 @@ def measured() -> Measured:
 
 
 def attacked(kind: str) -> tuple[str, float, float]:
-    """Returns the newest release in an attack of `history`, the rate, and the release's CPU in ms per webhook."""
+    """Returns the newest release in the attack `kind` of `history`, its rate, and the CPU per webhook in ms."""
     history, _ = newest("history")
     name = max(history.names(kind), key=lambda name: list(Release).index(Release(name)))
     found = history.of(kind, name)
@@ -80,21 +83,21 @@ def attacked(kind: str) -> tuple[str, float, float]:
 
 
 def full_ms() -> float:
-    """Returns the newest release's CPU in ms per webhook in `bench`, whose load is high enough to fill all batches."""
+    """Returns the newest release's CPU per webhook in ms, from `bench`, whose load fills all batches."""
     bench, _ = newest("bench")
     kinds = [run.kind for release in reversed(Release) for run in bench.runs if run.kind.startswith(release)]
     return of(bench.of(kinds[0], kinds[0]), CPU).median
 
 
 def capacity(rate: float, of: Measured, fifo: bool = False) -> Capacity:
-    """Returns the resources that `rate` webhooks a second need. `of`: the costs of one. `fifo`: the queue is FIFO."""
+    """Returns the resources that `rate` webhooks a second need. `of`: the costs of each. `fifo`: the queue is FIFO."""
     message = figures.BODY_BYTES + figures.ATTRIBUTE_BYTES
     out_bytes = figures.BODY_BYTES * (1 + figures.ESCAPES) + figures.ENTRY_BYTES
     gigabytes = rate * out_bytes * figures.MONTH_SECONDS / 1e9
     pod_rate = 1000 * figures.POD_CORES * figures.UTILISATION / of.web_ms
     pods = max(figures.MIN_PODS, math.ceil(rate / pod_rate))
     full = rate / figures.ENTRIES_PER_BATCH
-    # A slot is for one call to SQS in flight. A free slot sends the waiting messages at once, so a pod makes a call for
+    # A slot makes one call to SQS at a time. A free slot sends the waiting messages at once, so a pod makes a call for
     # each webhook until all its slots are busy.
     slots = figures.FIFO_CALLS_IN_FLIGHT if fifo else figures.CALLS_IN_FLIGHT
     calls = max(full, min(rate, pods * slots / figures.SQS_SECONDS))
@@ -121,7 +124,7 @@ def capacity(rate: float, of: Measured, fifo: bool = False) -> Capacity:
 def table() -> str:
     """Returns a Markdown table with a column for each of SIZES, and a text with the sources of the measured figures.
 
-    Raises NotMeasured if one of the measurements is missing.
+    Raises NotMeasured if there is no result of `python -m loadtest history`, of `bench` or of `worker`.
     """
     of = measured()
     standard, fifo = ([capacity(size, of, fifo) for size in SIZES] for fifo in (False, True))

@@ -29,7 +29,7 @@ _KINDS = alt.Scale(domain=["release", "peer", "floor"], range=["#0072b2", "#e69f
 
 
 def rates(comparison: Comparison) -> dict[str, list[float | None]]:
-    """Returns the throughput in each repeat, by the program's name: first releases, then peers, then the floor."""
+    """Returns each program's throughput in each repeat, by name. Releases come first, then peers, then the floor."""
     found: dict[str, list[float | None]] = {}
     for kind in dict.fromkeys(run.kind for run in comparison.runs):
         name = kind.removesuffix(f" {AGAIN}")

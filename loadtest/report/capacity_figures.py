@@ -1,7 +1,7 @@
 """The figures behind deploy/CAPACITY.md: figures of the service, and the limits and prices of AWS and Chargebee.
 
-Prices are list prices in US dollars for the region us-east-1. We read stored copies of the linked pages in November
-2026. "Not verified" means that no page confirms the figure.
+Prices are list prices in US dollars for the region us-east-1. In November 2026, we read stored copies of the linked
+pages. "Not verified" means that no page confirms the figure.
 """
 
 import math
@@ -9,7 +9,10 @@ from typing import NamedTuple
 
 
 class Tier(NamedTuple):
-    """A price tier. A unit costs `dollars` up to `amount` units in a month. The next tier prices further units."""
+    """A price tier, for up to `amount` units in a month. Further units have the price of the next tier.
+
+    `dollars`: the price of one unit or, for SQS, of a million units.
+    """
 
     amount: float
     dollars: float
@@ -27,8 +30,8 @@ class Limit(NamedTuple):
 
 # The cores that a web pod requests in deploy/k8s/base/web/deployment.yaml.
 POD_CORES = 0.25
-# The assumed share of a pod's cores in use. If one of three zones fails, the share is 90 % in the other two. (The HPA,
-# the autoscaler, adds pods at 80 %.)
+# The assumed share of a pod's cores that is in use. If one of three zones fails, it is 90 % in the two others. (The
+# HPA, the autoscaler, adds pods at 80 %.)
 UTILISATION = 0.60
 # The bounds of the autoscaler in deploy/k8s/overlays/aws/hpa.yaml.
 MIN_PODS, MAX_PODS = 3, 12
@@ -98,7 +101,7 @@ CHARGEBEE_CALLS = {"Starter, test site": 150, "Performance": 1_000, "Enterprise"
 
 
 def dollars(amount: float, prices: tuple[Tier, ...]) -> float:
-    """Returns the price in dollars of `amount` units in a month."""
+    """Returns the price of `amount` units in a month, in dollars. For SQS, the result is in millionths of a dollar."""
     total = below = 0.0
     for tier in prices:
         total += max(0.0, min(amount, tier.amount) - below) * tier.dollars
@@ -107,7 +110,7 @@ def dollars(amount: float, prices: tuple[Tier, ...]) -> float:
 
 
 def limits(pod_rate: float, out_bytes: float, *, fifo: bool) -> tuple[Limit, ...]:
-    """Returns the limits, lowest rate first. `pod_rate`: a pod's webhooks a second. `out_bytes`: to SQS per webhook."""
+    """Returns the limits, lowest first. `pod_rate`: a pod's webhooks a second. `out_bytes`: bytes to SQS for each."""
     in_flight = f"{IN_FLIGHT:,} messages in flight"
     found = [
         Limit(f"{MAX_PODS} pods, our maxReplicas", MAX_PODS * pod_rate, "raise maxReplicas in overlays/aws/hpa.yaml"),
@@ -128,6 +131,6 @@ def _fifo_rate(calls: float, pod_rate: float) -> float:
 
     A pod has a fixed number of slots, each for one call in flight. With full batches, a call has ten webhooks.
     """
-    pods = math.floor(calls * SQS_SECONDS / FIFO_CALLS_IN_FLIGHT)  # the most pods that cannot exceed `calls`
+    pods = math.floor(calls * SQS_SECONDS / FIFO_CALLS_IN_FLIGHT)  # if all slots are busy, more pods exceed `calls`
     reached = calls if pods < MIN_PODS else max(calls, pods * pod_rate)
     return min(reached, calls * ENTRIES_PER_BATCH)

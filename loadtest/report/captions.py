@@ -11,7 +11,7 @@ _CHARGEBEE = "chargebee"  # a key of `Measurement.sqs` for v01 only, which calls
 
 
 def provenance(comparison: Comparison, repeated: bool = True) -> str:
-    """Returns the conditions of a comparison. If it was `repeated`, adds the repeats and the text of `of_inline`."""
+    """Returns the comparison's conditions and, if `repeated`, the number of repeats and the text of `of_inline`."""
     if not repeated:
         return f"{conditions(comparison)}; once."
     return " ".join(filter(None, [f"{conditions(comparison)}; {repeats(comparison)}.", of_inline(comparison)]))
@@ -20,7 +20,7 @@ def provenance(comparison: Comparison, repeated: bool = True) -> str:
 def repeats(comparison: Comparison) -> str:
     """Returns a text with the number of repeats, for figures that are medians with intervals.
 
-    The number may be a range for `bench`, which stops repeating a duet when the duet's interval is narrow.
+    For `bench`, the number may be a range: `bench` repeats a pair of programs until the pair's interval is narrow.
     """
     kinds = {run.kind for run in comparison.runs}
     duets = [found for kind in kinds if (found := len(comparison.of(kind, kind)))]
@@ -30,7 +30,7 @@ def repeats(comparison: Comparison) -> str:
 
 
 def conditions(comparison: Comparison) -> str:
-    """Returns command, commit, machine, queue and added latency, and the number of runs that are doubtful or failed."""
+    """Returns command, commit, machine, queue, added latency, and how many runs are doubtful or failed the audit."""
     sqs = behind(comparison)
     queue, latency = sqs.get("queue", ""), sum(attributes["latency"] for _, attributes in sqs.get("toxics", []))
     added = label(f"{latency:g} ms of added latency", [run.measurement for run in comparison.runs])
@@ -46,7 +46,7 @@ def behind(comparison: Comparison) -> dict[str, Any]:
 def of_inline(comparison: Comparison) -> str:
     """Returns a text about the services that v01 calls instead of a queue, or "" if v01 was not measured.
 
-    If v01 got an open loop, the text begins with its load, which differs from the load of the other releases.
+    If v01 was attacked in an open loop, the text begins with v01's load, which differs from that of the other releases.
     """
     measured = [run.measurement for run in comparison.runs if _CHARGEBEE in (run.measurement.sqs or {})]
     if not measured:

@@ -16,7 +16,7 @@ def markdown(head: list[str], rows: list[list[str]]) -> str:
 
 
 def of(measured: list[Measurement], value: str) -> MedianEstimate:
-    """Returns the median and interval of a field over all measurements. `value`: its path, as in `figures.value_of`."""
+    """Returns the median and interval of a field over all measurements. `value`: the path, as in `figures.value_of`."""
     return estimate(value_of(measurement, value) for measurement in measured)
 
 
@@ -42,7 +42,7 @@ def milliseconds(value: float) -> str:
 
 
 def latency(between: MedianEstimate) -> str:
-    """Returns a latency as text: the median over the repeats, and the interval unless both ends round to the same."""
+    """Returns a latency as text: the median over the repeats and, if its rounded ends differ, the interval."""
     median, low, high = (milliseconds(value) for value in between)
     return median if low == high else f"{median} ({low} to {high})"
 

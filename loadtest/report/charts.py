@@ -38,7 +38,7 @@ def distribution(comparison: Comparison) -> Spec:
 
 
 def latencies(comparison: Comparison) -> Spec:
-    """Returns a chart with a line for each release, from fastest to slowest response. It is bold from p50 to p99."""
+    """Returns a chart with a line for each release, from its fastest to its slowest response, bold from p50 to p99."""
     rows = [
         {"release": name, **run.latencies.model_dump()}
         for name in comparison.names("published")
@@ -89,7 +89,7 @@ def axis_of(scale: Scale) -> alt.Axis:
 
 
 def plain(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int = 240, **properties: Any) -> Spec:
-    """Returns the chart as a specification without colours: `theme` has them. The chart is as wide as its container."""
+    """Returns the chart as a specification, without the colours of `theme`. The chart is as wide as its container."""
     spec: Spec = chart.properties(width="container", height=height, **properties).to_dict()
     spec.pop("config", None)
     return spec

@@ -28,7 +28,10 @@ def newest(kind: str, known: Index | None = None) -> tuple[Comparison, Path]:
 
 
 def folder(part: str, known: Index | None = None) -> Path:
-    """Returns the folder of the newest measurement of `part`. Raises NotMeasured if the index does not list `part`."""
+    """Returns the folder of the newest measurement of `part`. Raises NotMeasured if the index does not list `part`.
+
+    `known`: the index, or None to read index.json.
+    """
     entry = (known or index.read()).parts.get(part)
     if entry is None:
         raise NotMeasured(f"{part} is not measured: `python -m loadtest publish --only {part}` does it")
@@ -55,7 +58,7 @@ def relative(folder: Path, document: Path) -> str:
 
 
 def over_time() -> str:
-    """Returns CHANGELOG's picture of every webhook in the published attack. Raises NotMeasured without `history`."""
+    """Returns CHANGELOG's picture of the published attack. Raises NotMeasured if `loadtest history` has no result."""
     history, folder = newest("history")
     text = "Every webhook of the published attack, by release: when it was sent and how long its answer took"
     caption = f"*The picture:* {conditions(history)}. {of_inline(history)}".rstrip()
@@ -63,7 +66,7 @@ def over_time() -> str:
 
 
 def overview() -> str:
-    """Returns the first table of RESULTS.md with a caption. Raises NotMeasured if `history` or `bench` is missing."""
+    """Returns RESULTS.md's first table. Raises NotMeasured if `loadtest history` or `loadtest bench` has no result."""
     (history, _), (bench, _) = newest("history"), newest("bench")
     table = overview_table.overview(history, bench)
     duets = f"{provenance(bench)} {ratios.of_itself(bench)}"
@@ -71,7 +74,7 @@ def overview() -> str:
 
 
 def published() -> str:
-    """Returns two pictures of the published attack: throughput, and latencies. Raises NotMeasured without `history`."""
+    """Returns two pictures of the published attack. Raises NotMeasured if `loadtest history` has no result."""
     history, folder = newest("history")
     rates = picture(folder, "throughput", "Throughput of each release, published and measured")
     shown = picture(folder, "latencies", "Latency of each release under the published attack, from fastest to slowest")
@@ -87,13 +90,16 @@ def calibrated() -> str:
 
 
 def python_bench() -> Comparison:
-    """Returns the newest `bench --python` of the last Python version by name. Raises NotMeasured if there is none."""
+    """Returns the newest result of `bench --python` for the Python version whose name is last in alphabetical order.
+
+    Raises NotMeasured if there is no result of `bench --python`.
+    """
     kinds = [name for name in index.read().parts if name.startswith("bench-against-Python-")]
     return newest(max(kinds, default="bench-against-Python-3"))[0]
 
 
 def billing() -> str:
-    """Returns the output of the newest `python -m loadtest billing`. Raises NotMeasured if there is none."""
+    """Returns the output of the newest `python -m loadtest billing`. Raises NotMeasured if there is no result."""
     last = result("billing", BillingAudit)
     return f"```none\n{last.text()}\n```\n\n{measured_by(last.command, last.environment)}, once."
 
@@ -104,7 +110,7 @@ def newest_worker() -> WorkerBench:
 
 
 def worker() -> str:
-    """Returns the table of a worker's CPU, with a caption. Raises NotMeasured if no worker was measured."""
+    """Returns the table of `python -m loadtest worker` with a caption. Raises NotMeasured if there is no result."""
     last = newest_worker()
     return (
         f"{last.table()}\n\n{measured_by(last.command, last.environment)}; {last.events:,} events,"
@@ -119,7 +125,7 @@ def _doubtful(doubts: list[str]) -> str:
 
 
 def stale_pictures() -> list[str]:
-    """Returns the pictures of the newest `history` and `bench` that would change if they were drawn again."""
+    """Returns the pictures of the newest `history` and `bench` that are missing, or would change if drawn again."""
     stale = pictures.stale(*newest("history")) + pictures.stale(*newest("bench"), pictures.write_capacity)
     return [str(file.relative_to(ROOT)) for file in stale]
 
