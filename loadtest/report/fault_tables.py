@@ -17,7 +17,7 @@ def answers(statuses: Mapping[str, int]) -> str:
 
 
 def outage() -> str:
-    """Returns the table of responses before, during and after an outage of SQS. Raises NotMeasured without results."""
+    """Returns the table of `python -m loadtest outage` with a caption. Raises NotMeasured if there is no result."""
     last = result("outage", Outage)
     rows = [
         [part.name, f"{part.webhooks:,}", answers(part.statuses), milliseconds(part.slowest_ms)] for part in last.parts
@@ -27,7 +27,10 @@ def outage() -> str:
 
 
 def overload() -> str:
-    """Returns the table of the attacks at the service's capacity and above it. Raises NotMeasured without results."""
+    """Returns the table of the attacks of `python -m loadtest overload` at the service's capacity and above it.
+
+    Raises NotMeasured if there is no result of `overload`.
+    """
     last, _ = newest("overload")
     shown = [run.measurement for run in last.runs if "capacity" in run.kind]
     kinds = [run.kind for run in last.runs if "capacity" in run.kind]
@@ -54,7 +57,7 @@ def _where(comparison: Comparison) -> str:
 
 
 def soak() -> str:
-    """Returns the table of the soak test: the injected faults, and the figures. Raises NotMeasured without results."""
+    """Returns the table of `python -m loadtest soak` with a caption. Raises NotMeasured if there is no result."""
     last = result("soak", Soak)
     planted = "; ".join(f"{fault}: {number}" for fault, number in sorted(last.faults.items()))
     audit, times = last.audit, last.latencies

@@ -12,7 +12,7 @@ PUBLISHED: dict[str, dict[str, float]] = json.loads(
 )["releases"]
 
 Scale = Literal["linear", "log"]
-# For each field of published.json: the chart's title, the path of the same field in a Measurement, the axis's scale.
+# For each field of published.json: the chart's title, the path of the field in a Measurement, and the axis's scale.
 METRICS: dict[str, tuple[str, str, Scale]] = {
     "rps": ("Throughput, webhooks a second", "rps", "linear"),
     "success": ("Webhooks with a 200, per cent", "success", "linear"),

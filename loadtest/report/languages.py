@@ -37,7 +37,10 @@ ROWS = (
 
 
 def languages() -> str:
-    """Returns the table. Memory and start time are those with group commit. Raises NotMeasured without `bench`."""
+    """Returns the table with a caption. Memory and start time are those of the program with group commit.
+
+    Raises NotMeasured if there is no result of `python -m loadtest bench`.
+    """
     bench, _ = newest("bench")
     return f"{table(bench)}\n\n{conditions(bench)}; {repeats(bench)}."
 

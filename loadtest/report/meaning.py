@@ -1,4 +1,7 @@
-"""Explains the figures of `attack.sh --url` in one sentence, which names a page of docs/questions."""
+"""Explains the figures of `attack.sh --url` in a short text.
+
+If the figures show a problem, the text names a page of docs/questions.
+"""
 
 import math
 
@@ -6,18 +9,18 @@ from loadtest.record.shapes import Measurement
 from loadtest.report.cells import milliseconds
 
 QUESTIONS = "docs/questions"
-# Probes (requests to a health path) are slow above this. On a service that is not busy, they take a few milliseconds.
+# Probes (requests to a health path) that take longer than this are slow. On an idle service, they take a few ms.
 SLOW_MS = 100.0
 # A process is full if it uses at least this many cores. The Python code of one process cannot use more than one core.
 FULL = 0.8
-# A request that takes more than this many times as long as another one has waited for something.
+# If a request takes more than WAITED times as long as another request, it has waited for something.
 WAITED = 3
 RARE = 10
 FEW = 0.01
 
 
 def meaning(measured: Measurement) -> str:
-    """Returns the sentence for an attack on a service that the load test has not started."""
+    """Returns the text for an attack on a service that the load test has not started."""
     full = measured.busiest is not None and measured.busiest >= FULL
     slow_probes = _probe_ms(measured) > SLOW_MS
     if full:

@@ -31,12 +31,12 @@ __all__ = [
     "worker_ratio",
 ]
 SECOND = {"fastest": 1000, "p50": 1000}  # divisors of figures that are in ms and are returned in seconds
-SPEED = "v02_blocking"  # the release whose throughput determines f: see `loadtest.calibrated`
+SPEED = "v02_blocking"  # its throughput determines f, the factor that dilates time: see `loadtest.calibrated`
 COMPARED = ("v02", "v03", "v04", "v06", "v07")  # the releases with published throughput and latency
 
 
 def _find(name: str, names: list[str]) -> str | None:
-    """Returns the one of `names` that is `name`, or whose short form is `name`. Returns None for several or none."""
+    """Returns the one of `names` for `name`, which may be short. Returns None if none matches, or if several match."""
     short = {long: long.rpartition(" ")[2] if " " in long else long.partition("_")[0] for long in names}
     found = [long for long in names if long == name] or [long for long in names if short[long] == name]
     return found[0] if len(found) == 1 else None
@@ -89,7 +89,7 @@ def overhead_ms() -> float:
 
 
 def attack(part: str, kind: str, name: str, value: str) -> float:
-    """Returns the median of a value over the repeats of an attack, in this machine's time.
+    """Returns the median of a value over the repeats of an attack, not converted to the published machine's speed.
 
     `part`: the measurement, such as `history`. `kind`: the attack. `value`: `cpu`, or a path as in `figures.value_of`.
     """
@@ -120,7 +120,7 @@ def _beside(comparison: Comparison, name: str) -> float:
 
 
 def overload(kind: str) -> Measurement:
-    """Returns the attack `kind` of the newest `overload`. Raises NotMeasured if there is none."""
+    """Returns the attack `kind` of the newest `loadtest overload`. Raises NotMeasured if `overload` has no result."""
     [one] = [run.measurement for run in newest("overload")[0].runs if run.kind == kind]
     return one
 
@@ -145,7 +145,10 @@ def old_python(name: str) -> float:
 
 
 def worker_ratio(full: bool = False) -> float:
-    """Returns the worker's CPU per event ÷ the web pod's per webhook, at a low rate or, if `full`, in full batches."""
+    """Returns the worker's CPU per event ÷ the web process's CPU per webhook.
+
+    `full`: use the CPU of a webhook in full batches, instead of its CPU at a low rate.
+    """
     measured = capacity.measured()
     return measured.worker_ms / (capacity.full_ms() if full else measured.web_ms)
 
@@ -157,5 +160,5 @@ def worker_calls() -> float:
 
 
 def site_rate() -> float:
-    """Returns how many events a second the API limit of Chargebee's highest plan allows a site to bill."""
+    """Returns the events a second that can be billed on a Chargebee site within the API limit of the highest plan."""
     return capacity_figures.CHARGEBEE_CALLS["Enterprise"] / 60 / capacity.measured().chargebee_calls

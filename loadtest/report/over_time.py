@@ -1,6 +1,6 @@
 """Draws pictures of every request of one or more attacks: a dot at its time of sending and its latency.
 
-The picture is a PNG, because an SVG would take a hundred bytes for each of about ten thousand points.
+The pictures are PNGs, because an SVG would take a hundred bytes for each of about ten thousand points.
 """
 
 import json

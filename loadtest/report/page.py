@@ -41,7 +41,7 @@ def _page(comparison: Comparison, specs: dict[str, Spec]) -> str:
 
 
 def render(template: str, specs: dict[str, Spec], package: str = __package__, **values: object) -> str:
-    """Renders a template of `package`. The browser draws the charts in the light or dark colours of the system.
+    """Renders a template of `package`. The browser draws the charts in light or dark colours, as set in the system.
 
     `specs`: the chart for each element, by the element's id. `values`: further variables of the template.
     """
@@ -62,7 +62,7 @@ def render(template: str, specs: dict[str, Spec], package: str = __package__, **
 
 @cache
 def _libraries() -> str:
-    """Returns the JavaScript of Vega and its dependencies. Bundling takes seconds."""
+    """Returns the JavaScript of Vega and its dependencies. The result is cached, because bundling takes seconds."""
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return bundle
 

@@ -11,7 +11,7 @@ from loadtest.record.comparison import Comparison
 from loadtest.report import bar_charts, capacity_chart, charts, theme
 
 SVG_SIZE = (640, 280)
-_ROOM = {"left": 30, "right": 20, "top": 5, "bottom": 5}  # margins in pixels, because the reader's font may be wider
+_ROOM = {"left": 30, "right": 20, "top": 5, "bottom": 5}  # margins in pixels, because text is wider in some fonts
 
 
 def write(comparison: Comparison, out: Path) -> None:

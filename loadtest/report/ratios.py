@@ -29,25 +29,26 @@ def bench(comparison: Comparison) -> str:
 
 
 def beside_reference(comparison: Comparison, kind: str) -> MedianEstimate:
-    """Returns a program's CPU divided by the newest release's CPU in the same duets. `kind`: the program's duets."""
+    """Returns the CPU of the program `kind` divided by the newest release's CPU. Both ran at the same time (a duet)."""
     return beside(comparison, kind, comparison.runs[1].measurement.name)
 
 
 def beside(comparison: Comparison, kind: str, other: str) -> MedianEstimate:
-    """Returns a program's CPU divided by the CPU of `other` in the same duets. `kind`: the name of the duets."""
+    """Returns the CPU of the program `kind` divided by the CPU of `other`. Both ran at the same time (a duet)."""
     return ratio(_cpu(comparison, kind, kind), _cpu(comparison, kind, other))
 
 
 def gain(comparison: Comparison, before: str, after: str) -> MedianEstimate:
-    """Returns the CPU of `before` divided by the CPU of `after`. Each ran in its own duets with the newest release.
+    """Returns the CPU of `before` divided by the CPU of `after`.
 
-    Each CPU is first divided by the newest release's CPU of the same duet, because the machine's speed varies.
+    The two programs ran at different times, each beside the newest release. Because the machine's speed varies, each
+    CPU is first divided by the CPU that the newest release took at the same time.
     """
     return ratio(_relative(comparison, before), _relative(comparison, after))
 
 
 def duets_of(comparison: Comparison, name: str) -> str:
-    """Returns the kind of a program's duets. The kind of the newest release, which runs beside itself, has a suffix."""
+    """Returns the `kind` of a program's runs: `name`. For the newest release, which ran beside a copy, adds AGAIN."""
     again = f"{name} {AGAIN}"
     return again if any(run.kind == again for run in comparison.runs) else name
 
@@ -60,14 +61,14 @@ def _relative(comparison: Comparison, name: str) -> list[float | None]:
 
 
 def narrow(runs: list[Run]) -> bool:
-    """Returns True if a pair of programs has at least FEWEST repeats, and the interval of their ratio is narrow."""
+    """Returns True if a pair of programs has at least FEWEST repeats, and the interval of their CPU ratio is narrow."""
     cpus = [value_of(run.measurement, CPU) for run in runs]
     found = ratio(cpus[::2], cpus[1::2])
     return len(runs) >= 2 * FEWEST and found.high - found.low <= NARROW * found.median
 
 
 def of_itself(comparison: Comparison) -> str:
-    """Returns a sentence: how much two copies of the newest release differ. Other rows may have larger errors."""
+    """Returns a sentence that says by how much two copies of the newest release differ, which is noise."""
     reference = comparison.runs[1].measurement.name
     return (
         f"{reference} beside itself differs by up to {100 * resolution(comparison):.0f} %; for others, see intervals."
@@ -75,7 +76,10 @@ def of_itself(comparison: Comparison) -> str:
 
 
 def against(comparison: Comparison) -> str:
-    """Returns a table of duets: each release beside itself, and beside the same release of another commit or Python."""
+    """Returns a table of duets, in which two programs ran at the same time.
+
+    Each release ran beside itself, and beside the same release at another commit or under another Python.
+    """
     ours, theirs = comparison.environment.commit, comparison.against
     rows, told = [], 0.0  # `told`: the largest difference between two copies of a release, which is noise
     for kind in dict.fromkeys(run.kind for run in comparison.runs):
@@ -98,7 +102,7 @@ def against(comparison: Comparison) -> str:
 
 
 def resolution(comparison: Comparison) -> float:
-    """Returns how far the ratio of two copies of the newest release may be from 1, according to its interval."""
+    """Returns how far the CPU ratio of two copies of the newest release may be from 1, according to its interval."""
     again, reference = (run.measurement.name for run in comparison.runs[:2])
     found = ratio(_cpu(comparison, again, again), _cpu(comparison, again, reference))
     return _distance(found)

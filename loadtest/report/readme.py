@@ -52,5 +52,5 @@ def capacity() -> str:
 
 
 def _share(bench: Comparison, peer: str) -> str:
-    """Returns the peer's CPU per webhook, in per cent of ENOUGH's. Each ran at the same time as the newest release."""
+    """Returns the peer's CPU per webhook, in per cent of ENOUGH's. Each of the two ran beside the newest release."""
     return f"{100 * beside_reference(bench, peer).median / beside_reference(bench, ENOUGH).median:.0f} %"

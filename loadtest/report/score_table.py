@@ -1,4 +1,4 @@
-"""The table in each chapter of CHANGELOG.md: CPU and throughput of the chapter's release and of the one before."""
+"""The table in each chapter of CHANGELOG.md: CPU and throughput of the chapter's release and the previous release."""
 
 from app.settings import Release
 from loadtest.duet import AGAIN

@@ -20,7 +20,7 @@ def of(
     faults: Counter[str],
     service: Supervised,
 ) -> Soak:
-    """Returns the record. It has the latencies of all requests, including failed requests."""
+    """Returns the record of a soak test. Its latencies are those of all requests, including failed requests."""
     assert fired.audit is not None
     return Soak(
         environment=where,

@@ -46,7 +46,7 @@ def published(comparison: Comparison) -> str:
 def calibrated(comparison: Comparison) -> str:
     """Returns the table of the attacks in dilated time: published and measured figures, and the ratio of throughputs.
 
-    Measured figures are converted back from dilated time.
+    In dilated time, all times are multiplied by a factor. The table's measured figures are converted back.
     """
     head = ["release", *_pairs("throughput"), "ratio", *_pairs("success", "p50"), "CPU a webhook"]
     rows = [_calibrated(comparison, kind, name) for kind in _CALIBRATED for name in comparison.names(kind)]
@@ -75,7 +75,7 @@ def _calibrated(comparison: Comparison, kind: str, release: str) -> list[str]:
 def calibrated_short(comparison: Comparison, name: str) -> str:
     """Returns one cell: success, throughput, median, 99th percentile, and the throughput ÷ the published throughput.
 
-    Returns NOT_IN_THIS_RUN if the run does not include the release, because another measurement may include it.
+    Returns NOT_IN_THIS_RUN if this run of `calibrated` does not include the release. Another run may include it.
     """
     runs, factor = comparison.of("calibrated", name), comparison.factor
     if not runs:
@@ -87,7 +87,10 @@ def calibrated_short(comparison: Comparison, name: str) -> str:
 
 
 def inline_short(history: Comparison, name: str) -> str:
-    """Returns a cell for v01 in this machine's time, because Chargebee's latency, which limits v01, is not dilated."""
+    """Returns a cell for v01: success, throughput, median and 99th percentile, all from `history`.
+
+    v01 has no figures in dilated time, because Chargebee's latency, which limits v01, is not dilated.
+    """
     runs = history.of("published", name)
     if not runs:
         return NOT_YET

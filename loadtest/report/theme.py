@@ -13,7 +13,7 @@ THEMES = tuple(_INK)
 
 
 def config(theme: str) -> dict[str, Any]:
-    """Returns Vega-Lite's `config` for `light` or `dark`. Its category colours: published, measured, failed."""
+    """Returns Vega-Lite's `config` for the theme `light` or `dark`. Category colours: published, measured, failed."""
     ink, grid = _INK[theme]
     words = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12}
     return {
