@@ -38,7 +38,7 @@ CALLS_A_MINUTE = 3500
 
 @dataclass(frozen=True)
 class BillingStack:
-    """The running DynamoDB table and stand-in for Chargebee. `proxy` adds latency to the table.
+    """A running DynamoDB table and a running stand-in for Chargebee. `proxy` adds latency to the table.
 
     All attacks can use the same table, because no two attacks have a customer in common.
     """
@@ -75,7 +75,7 @@ class BillingStack:
 
 @contextmanager
 def open_billing() -> Iterator[BillingStack]:
-    """Runs the table, toxiproxy and Chargebee's stand-in on free ports inside the context."""
+    """A context that runs the table, toxiproxy and Chargebee's stand-in on free ports."""
     toxics = [toxiproxy.latency(TABLE_LATENCY_S)]
     api = start_chargebee(latency=CALL_LATENCY_S, rate=CALLS_A_MINUTE)
     with certificates(BUNDLES["full"]) as tls, api as chargebee:

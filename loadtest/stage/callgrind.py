@@ -18,7 +18,7 @@ from app.errors import ConfigurationError
 _MACHINE = "x86_64"
 _REQUEST = bytes.fromhex("4889f8 31d2 48c1c703 48c1c70d 48c1c73d 48c1c733 4887db 4889d0 c3")
 # OpenSSL computes SHA-256 in this function, which is not counted. Processors have special instructions for SHA-256, but
-# valgrind does not support them. Without them, SHA-256 would be a fifth of v10's count, but it is 2 % of v10's time.
+# valgrind does not support them. So SHA-256 would be a fifth of v10's count, although it is 2 % of v10's time.
 _UNCOUNTED = "EVP_DigestUpdate"
 # callgrind.h: CALLGRIND_START_INSTRUMENTATION and CALLGRIND_STOP_INSTRUMENTATION.
 _START, _STOP = 0x43540004, 0x43540005
@@ -42,7 +42,7 @@ def counting() -> Iterator[None]:
 
 
 def require_callgrind() -> None:
-    """Raises ConfigurationError if this machine cannot count instructions."""
+    """Raises ConfigurationError if this machine is not an x86-64, or if valgrind is not on PATH."""
     if platform.machine() != _MACHINE:
         raise ConfigurationError(
             f"instructions can be counted on {_MACHINE} only; this machine is {platform.machine()}"
@@ -58,7 +58,7 @@ def command(counted: list[str], out: Path) -> list[str]:
 
 
 def _fixed_addresses() -> list[str]:
-    """Returns a prefix for commands that switches off address randomisation, or [] if the system does not allow it."""
+    """Returns words that, before a command, switch off address randomisation, or [] if the system forbids this."""
     setarch = ["setarch", "--addr-no-randomize"]
     try:
         allowed = subprocess.run([*setarch, "true"], capture_output=True, check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""Builds a package in Rust with the versions and checksums of its `packages.lock`.
+"""Builds a Rust package with the versions and checksums in the file `packages.lock` of the package.
 
 `packages.lock` is Cargo.lock without the registry's address. Cargo requires this address beside each package, so
 `build` adds it. After `cargo update`, make packages.lock with `grep -v '^source' Cargo.lock > packages.lock`.

@@ -1,4 +1,4 @@
-"""Checks out another commit of this repository for one run, with a virtual environment for the commit's lock."""
+"""Checks out another commit of this repository for one run, with a virtual environment from the commit's lock file."""
 
 import fcntl
 import shutil
@@ -82,7 +82,7 @@ def _lock(folder: Path, commit: str) -> Path:
 
 @contextmanager
 def _alone(cache: Path) -> Iterator[None]:
-    """Locks the cache inside the context. Raises ConfigurationError if another process has locked it."""
+    """Locks the folder `cache` until the context ends. Raises ConfigurationError if another process has locked it."""
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "lock").open("w", encoding="utf-8") as file:
         try:
@@ -93,6 +93,6 @@ def _alone(cache: Path) -> Iterator[None]:
 
 
 def _remove(root: Path, folder: Path) -> None:
-    """Removes the worktree. `--force` twice also removes an incomplete worktree."""
+    """Removes the worktree. With `--force` twice, git also removes an incomplete worktree."""
     _git(root, "worktree", "remove", "--force", "--force", str(folder))
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Runs another command of this project as a child process, and passes its output on."""
+"""Runs another command of this project as a child process, and prints the command's output."""
 
 import os
 import shlex
@@ -20,7 +20,7 @@ def run(command: str) -> tuple[int, list[str]]:
     On Ctrl-C, first ends the command, which stops its own processes, and then raises KeyboardInterrupt.
     """
     lines = []
-    # Restore the handler, because a background job of a script ignores SIGINT, and the command would inherit this.
+    # Restore Python's SIGINT handler: a background job of a script ignores SIGINT, and the command would inherit this.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with _started(command) as process:
         assert process.stdout is not None

@@ -12,10 +12,10 @@ SWAP_SECONDS = 0.1
 
 
 def swap(pids: list[int], cores: tuple[int, ...], ended: Event) -> None:
-    """Moves all processes to the next core ten times a second, until `ended`. The n-th process begins on the n-th core.
+    """Moves each process to its next core ten times a second, until `ended` is set.
 
-    If another virtual machine or the load generator slows one core, all processes become equally slow. Descendants move
-    with their process, except descendants that start later.
+    The n-th process begins on the n-th core. If another virtual machine or the load generator slows one core,
+    all processes become equally slow. Descendants move with their process, except descendants that start later.
     """
     if not hasattr(os, "sched_setaffinity"):
         return

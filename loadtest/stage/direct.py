@@ -22,9 +22,10 @@ class DirectQueue:
 
 @contextmanager
 def open_direct(*, tls: bool) -> Iterator[DirectQueue]:
-    """Starts the stand-in with an empty queue, and kills it at the end.
+    """Starts the stand-in with an empty queue, and kills the stand-in at the end.
 
-    Raises FileNotFoundError if the stand-in is not built and Go is missing. Raises what `StandIn.start` raises.
+    Raises FileNotFoundError if the stand-in is not built and Go is missing, CalledProcessError if it cannot be built,
+    and the errors of `StandIn.start`.
     """
     with certificates() if tls else nullcontext() as files:
         process = choose("stand-in", files)

@@ -25,8 +25,8 @@ INSTALLED = "installed"  # a file in each complete environment; its modification
 def python(lock: Path, folder: Path, base: str = sys.executable) -> Path:
     """Returns the interpreter of the environment for `lock`. Creates the environment if it is missing.
 
-    `base`: the interpreter that creates the environment. `folder`: the folder of all environments, of which only the
-    KEPT that were used last remain. Raises CalledProcessError if `base` or pip fails.
+    `base`: the interpreter that creates the environment. `folder`: the folder of all environments. At the end,
+    the folder has only the KEPT environments that were used last. Raises CalledProcessError if `base` or pip fails.
     """
     asked = [base, "-c", "import sys; print(sys.version, sys.base_prefix, end='')"]
     interpreter = subprocess.run(asked, check=True, capture_output=True).stdout

@@ -42,7 +42,7 @@ class FakeTransport(asyncio.Transport):
 
 
 class Sender(FakeTransport):
-    """The connection of a sender of webhooks. Calls `answered` with the first bytes of each response."""
+    """The connection of a sender of webhooks. Calls `answered` with itself and the first bytes of each response."""
 
     def __init__(self, protocol: asyncio.Protocol, answered: "Callable[[Sender, bytes], None]") -> None:
         self._answered = answered
@@ -85,7 +85,7 @@ class FakeSqs:
 
 
 def _ids(body: bytes) -> list[bytes]:
-    """Returns the ids of a call's entries. Does not parse the JSON, to add few instructions to the service's count."""
+    """Returns the ids of a call's entries. Does not parse the JSON, because callgrind counts this work as well."""
     ids = []
     at = body.find(_ID)  # only an entry has these bytes, because quotes inside a message are escaped
     while at >= 0:

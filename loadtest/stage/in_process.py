@@ -2,9 +2,9 @@
 
 python -m loadtest.stage.in_process SUBJECT WEBHOOKS    SUBJECT: a release, or asgi_noop
 
-The process runs the same code as an attack: `python -m app web`, or asgi_noop (uvicorn alone). Only the server's main
-loop and the functions that open sockets are replaced. The fake SQS answers one call at a time. Meanwhile, other calls
-stay in flight, and webhooks wait, as under load.
+The process runs the same code as under an attack: `python -m app web`, or asgi_noop (uvicorn alone). Only the server's
+main loop and the functions that open sockets are replaced. The fake SQS answers one call at a time. Meanwhile, other
+calls stay in flight, and webhooks wait, as under load.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from local.sample_events import default_file
 USERS = 64
 WARM = 300  # webhooks before the count, so that the interpreter specialises code, and the service fills its caches
 TURNS = 8  # iterations of the event loop between two responses of SQS, enough for a webhook to join a batch
-PATIENCE = 1000  # the most steps in a row without a response to a sender; then the run fails
+PATIENCE = 1000  # answers of SQS in a row without a response to a sender; the run fails if there are more
 FLOOR = "asgi_noop"
 HEAD = (
     b"POST /webhooks/chargebee HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nUser-Agent: Go-http-client/1.1\r\n"
@@ -74,7 +74,7 @@ class Senders:
             sender.close()
 
     async def _answer(self) -> None:
-        """Lets SQS answer a call. Raises RuntimeError if a status is not 200, or if senders get no more responses."""
+        """Lets SQS answer a call. Raises RuntimeError if a sender gets no 200, or if senders get no more responses."""
         before = self.answered
         for _ in range(TURNS):
             await asyncio.sleep(0)
@@ -110,7 +110,7 @@ def measure(subject: str, webhooks: int) -> None:
         assert subject == FLOOR or sqs.messages == senders.answered
 
     async def serve_until_drained(_: Server, connect: Callable[[], Connection], limits: ConnectionLimits) -> None:
-        limits.close()  # because periodic sweeps would make counts depend on the machine's speed
+        limits.close()  # because its periodic sweeps would make counts depend on the machine's speed
         await count(connect)
 
     async def main_loop(server: Any) -> None:  # replaces the main loop of uvicorn, for the floor

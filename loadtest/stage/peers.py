@@ -42,7 +42,7 @@ def do_nothing(**flags: str) -> AttackSubject:
 
 
 def peers(wanted: Callable[[str], bool] = lambda name: True) -> list[AttackSubject]:
-    """Builds and returns the floor and the peers, if `wanted` returns True for their names.
+    """Builds the floor and the peers for whose names `wanted` returns True, and returns them.
 
     Leaves out peers whose build tools are not installed. Raises CalledProcessError if a peer cannot be built.
     """

@@ -40,7 +40,7 @@ class Listener:
         self.busiest = max(spent) / seconds if spent else None
 
     def doubts(self) -> list[str]:
-        """Returns a reason to doubt `busiest` if all cores were busy, so that processes waited for a core, or []."""
+        """Returns a reason to doubt `busiest` if all cores were busy almost all the time. Otherwise, returns []."""
         if self._machine < _MACHINE_FULL:
             return []
         return [f"the cores of this machine were busy for {self._machine:.0f} % of the time: a process waits for one"]

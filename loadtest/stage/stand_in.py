@@ -18,9 +18,9 @@ BINARY = SOURCES / "bin" / "sqs"
 
 
 def launch(tls: Certificates | None, port: int, *options: str) -> "tuple[subprocess.Popen[bytes], str]":
-    """Starts the stand-in. Returns its process, which ends when the calling process ends, and its endpoint.
+    """Starts the stand-in. Returns its process and its endpoint.
 
-    Raises the errors of `StandIn.start`.
+    The process ends when the calling process ends. Raises the errors of `StandIn.start`.
     """
     command = [str(BINARY), "-exit-with-stdin", f"-port={port}", *options]
     if tls is not None:
@@ -42,8 +42,8 @@ def launch(tls: Certificates | None, port: int, *options: str) -> "tuple[subproc
 class Digests:
     """Counts of the messages that a queue has stored.
 
-    `bodies`, `attributes`: the number of messages with each body and with each set of attributes, by MD5 in hex. The
-    MD5 of attributes is SQS's MD5OfMessageAttributes. For a message without attributes, it is the MD5 of an empty text.
+    `bodies`: the number of messages with each body, by the body's MD5 in hex. `attributes`: the number of messages with
+    each set of attributes, by SQS's MD5OfMessageAttributes or, without attributes, by the MD5 of an empty text.
     """
 
     count: int
@@ -86,13 +86,14 @@ class StandIn:
             self._process = None
 
     def digests(self, queue: str) -> Digests:
-        """Returns counts of the stored messages. `queue`: its name or URL. Raises HTTPError for an unknown queue."""
+        """Returns counts of the messages in `queue`, a name or a URL. Raises HTTPError for an unknown queue."""
         return Digests(**self._ask("GET", f"messages?queue={quote(queue, safe='')}"))
 
     def faults(self, **planted: float | bool | str) -> dict[str, Any]:
-        """Replaces the faults that the process injects with `planted`, or with none. Returns all settings of faults.
+        """Makes the process inject the faults `planted` instead of its earlier faults. Returns all settings of faults.
 
-        loadtest/sqs/faults.go has the names of the faults. Raises HTTPError for an unknown name.
+        Without arguments, the process injects none. loadtest/sqs/faults.go has the names of the faults. Raises
+        HTTPError for an unknown name.
         """
         answer: dict[str, Any] = self._ask("PUT", "faults", json.dumps(planted).encode())
         return answer

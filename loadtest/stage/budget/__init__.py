@@ -1,4 +1,4 @@
-"""Limits the CPU and memory of the process under attack, by a mechanism that the machine has.
+"""Limits the CPU and memory of the process under attack, with a mechanism that the machine has.
 
 On a machine without such a mechanism, nothing is limited: `Budget.limited` is False, and only the use is measured.
 """
@@ -24,8 +24,8 @@ def open_budget(name: str) -> Iterator[Budget]:
     """Opens the budget `name` (`burst`, `capped` or `none`), and removes it at the end of the context.
 
     At the end, cgroups and Docker kill the processes that still run in the budget. The environment variable
-    LOADTEST_BUDGET names one of MECHANISMS, or `process tree`, which limits nothing. Without it, this function uses the
-    first of MECHANISMS that the machine has or, if there is none, the process tree.
+    LOADTEST_BUDGET names one of MECHANISMS, or `process tree`, which limits nothing. Without this variable, the budget
+    uses the first of MECHANISMS that the machine has or, if there is none, the process tree.
 
     Raises Unavailable if LOADTEST_BUDGET names an unknown mechanism, or one that the machine does not have.
     """
@@ -37,7 +37,7 @@ def open_budget(name: str) -> Iterator[Budget]:
 
 
 def doubts(name: str, budget: Budget) -> list[str]:
-    """Returns a reason to doubt figures if `budget` does not enforce the CPU limit of the budget `name`, or []."""
+    """Returns a reason to doubt figures if `budget` does not enforce the CPU limit of `name`. Otherwise, returns []."""
     cpus = LIMITS[name].cpus
     if cpus is None or budget.limited:
         return []

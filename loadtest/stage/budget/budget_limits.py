@@ -16,8 +16,8 @@ class Limits(NamedTuple):
     memory: int | None
 
 
-# The original service's pod had at most 512 MiB. It requested a quarter of a core, without a limit. The budget `burst`
-# has a limit of one core.
+# The original service's pod had at most 512 MiB. It requested a quarter of a core, and had no CPU limit. The
+# budget `burst` has a CPU limit of one core.
 LIMITS = {"burst": Limits(1.0, 512 * MIB), "capped": Limits(0.25, 512 * MIB), "none": Limits(None, None)}
 
 

@@ -61,6 +61,6 @@ def cpu_seconds(group: Path) -> float:
 
 
 def peak_bytes(group: Path) -> int | None:
-    """Returns the highest memory use of `group` in bytes, or None before Linux 5.19, which has no memory.peak."""
+    """Returns the highest memory use of `group` in bytes, or None before Linux 5.19, when memory.peak was missing."""
     file = group / "memory.peak"
     return int(file.read_text(encoding="utf-8")) if file.exists() else None

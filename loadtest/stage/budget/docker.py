@@ -44,14 +44,14 @@ class Docker:
         """Returns the command line that runs `command` in the image, with the image's Python."""
         program, *arguments = ("python" if word == sys.executable else word for word in command)
         variables = [f"--env={name}={value}" for name, value in environment.items()]
-        # Mount only the file, because only its owner can read the folder, and the image has another user.
+        # Mount only the file: only the folder's owner can read the folder, and the container runs as another user.
         bundle = environment.get("AWS_CA_BUNDLE")
         files = [f"--volume={bundle}:{bundle}:ro"] if bundle else []
         start = ["docker", "run", "--rm", "--init", "--network=host", f"--name={self._name}", *self._limits]
         return [*start, *variables, *files, f"--entrypoint={program}", IMAGE, *arguments]
 
     def attach(self, pid: int) -> None:
-        """Starts one shell in the container for all reads. Each `docker exec` would cost the container 20 ms of CPU."""
+        """Starts a shell in the container for all reads, because a `docker exec` costs the container 20 ms of CPU."""
         command = ["docker", "exec", "--interactive", self._name, "sh"]
         self._shell = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
 

@@ -26,14 +26,14 @@ class ProcessTree:
         return cpu_seconds(self._pid)
 
     def peak_bytes(self) -> int | None:
-        """Returns the sum of the processes' memory peaks (VmHWM: man 5 proc_pid_status), or None without Linux."""
+        """Returns the sum of the processes' memory peaks in bytes, or None if a process has no /proc/PID/status."""
         marks = []
         for process in tree(self._pid):
             status = Path(f"/proc/{process.pid}/status")
             if not status.exists():
                 return None
             fields = dict(line.split(":", 1) for line in status.read_text(encoding="utf-8").splitlines())
-            if "VmHWM" in fields:  # the status of a zombie has no VmHWM
+            if "VmHWM" in fields:  # the peak (man 5 proc_pid_status), which a zombie does not have
                 marks.append(int(fields["VmHWM"].split()[0]) * 1024)
         return sum(marks) if marks else None
 
