@@ -1,4 +1,4 @@
-"""The process under attack: a release of the service, or a peer, under a budget."""
+"""The process under attack: a release of the service, or a peer (the same work in another language)."""
 
 import http.client
 import os
@@ -51,7 +51,7 @@ QUEUEING = tuple(release for release in Release if release.enqueues)
 
 @dataclass(frozen=True)
 class AttackSubject:
-    """A program to attack. `command` starts it, with the environment variables `flags` and those of the stack.
+    """A program to attack. `command` starts it. `flags`: its environment variables, besides those of the queue.
 
     `port`: the name of the variable with the port on which the program listens. `ready`: the path that returns 200 when
     the program is ready. `enqueues`: True if an audit checks that each webhook with a 200 is in the queue. `core`: the
@@ -71,7 +71,10 @@ class AttackSubject:
 
 
 class Running(NamedTuple):
-    """A subject that is ready. `ready_s`: seconds that its start took. `pid`: its process, or that of `docker run`."""
+    """A subject that is ready. `ready_s`: seconds that its start took.
+
+    `pid`: the id of its process or, with Docker, of the process `docker run`.
+    """
 
     url: str
     pid: int
@@ -89,7 +92,10 @@ def release(release: Release, name: str | None = None, **flags: str) -> AttackSu
 
 
 def by_uvicorn(of: Release, name: str, **flags: str) -> AttackSubject:
-    """Returns a release that `python -m uvicorn` serves, without our drain. Variables UVICORN_… set its options."""
+    """Returns a release that `python -m uvicorn` serves. Variables UVICORN_… set the options of uvicorn.
+
+    When uvicorn ends, it does not drain as `python -m app web` does.
+    """
     command = [sys.executable, "-m", "uvicorn", "--factory", "profiles.instruments.wrapped:create_app"]
     flags = {"UVICORN_ACCESS_LOG": "0"} | flags
     return replace(release(of, name, **flags), command=command, port="UVICORN_PORT")
@@ -101,7 +107,7 @@ def used() -> list[str]:
 
 
 def print_inherited() -> None:
-    """Prints which APP_ variables of this environment a release inherits, and which it ignores. May print nothing."""
+    """Prints which APP_ variables of this environment a release inherits, and which it ignores, if there are any."""
     print_variables(used(), sorted(name for name in os.environ if name.startswith("APP_") and name not in INHERITED))
 
 
@@ -123,7 +129,10 @@ def surroundings() -> dict[str, str]:
 
 
 def environment(subject: AttackSubject, stack: dict[str, str], port: int) -> dict[str, str]:
-    """Returns the variables of `subject`: its flags and the variables of the stack. The stack's take precedence."""
+    """Returns the variables of `subject`: UNBOUNDED, its flags, the variables of the stack, its port and its release.
+
+    If two of these set the same variable, the later one takes precedence.
+    """
     ours = UNBOUNDED | subject.flags | stack | {subject.port: str(port)}
     return ours if subject.release is None else ours | {"APP_RELEASE": subject.release}
 
@@ -139,7 +148,7 @@ def _pinned(subject: AttackSubject) -> list[str]:
 def start(
     subject: AttackSubject, budget: Budget, stack: dict[str, str], log: Path, *, port: int | None = None
 ) -> Iterator[Running]:
-    """Runs `subject` within `budget` inside the context, which begins when the subject is ready.
+    """A context that runs `subject` within `budget`. The context begins when the subject is ready.
 
     If `port` is None, uses a free port. Appends the subject's output to the file `log`. Raises ChildProcessError if the
     subject ends before it is ready, or is not ready within START_SECONDS.

@@ -32,8 +32,8 @@ SENDERS = 4
 class Rules:
     """The limits and times of the workers and of the stand-in for Chargebee.
 
-    `rate`: calls a minute. `errors`: the share of calls that fail. `rests`: every `rests`-th call gets a 429 with a
-    random Retry-After, which is sometimes absurdly high. With 0, no call gets such a 429.
+    `rate`: the calls allowed in a minute. `errors`: the share of calls that fail. `rests`: every `rests`-th call gets a
+    429 with a random Retry-After, which is sometimes absurdly high. With 0, no call gets such a 429.
 
     `idempotency_s`: the stand-in must store idempotency keys for longer than twice the lease plus the longest call.
     Here, it stores them for one second longer.
@@ -57,7 +57,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class WorkerStack:
-    """The running embedded AWS and stand-in for Chargebee. `run`: their addresses."""
+    """A running embedded AWS and a running stand-in for Chargebee. `run`: their addresses."""
 
     run: LocalRun
     aws: EmbeddedAws
@@ -135,7 +135,7 @@ class WorkerStack:
 
 @contextmanager
 def open_worker_stack(rules: Rules) -> Iterator[WorkerStack]:
-    """Runs the embedded AWS, with TLS, and the stand-in for Chargebee inside the context."""
+    """A context that runs the embedded AWS, with TLS, and the stand-in for Chargebee."""
     behaviour: dict[str, Any] = {
         "rate": rules.rate,
         "errors": rules.errors,
