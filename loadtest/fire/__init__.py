@@ -1,13 +1,13 @@
-"""Runs an attack and its audit. The modules of the second list are for runs with faults and for workers.
+"""Runs an attack and its audit. The modules of the second list are for attacks with faults, and for billing by workers.
 
 attack_measurement.py  the whole measurement: subject, precheck, attack, audit
 precheck.py        sends one webhook before the attack, and checks that it arrives in the queue
-behind.py          provides the queue that a subject works with, or for v01 a table and invoices
+behind.py          provides what a subject needs: a queue, or for v01 a table and invoices
 vegeta.py          the load generator and its reports
 traffic.py         webhooks with distinct ids, and the digest of each; http_request.py: requests to any service
-arrivals.py        what has arrived in the queue: the stand-in's digests, or what drain.py receives during the attack
+arrivals.py        counts the messages in the queue: asks the stand-in, or counts what drain.py receives
 drain.py           empties an emulator's queue during the attack
-invoice_bodies.py  what v01, which has no queue, has billed
+invoice_bodies.py  counts what v01 has billed, because v01 has no queue
 queue_audit.py     checks that every event id with a 200 is in the queue, exactly as sent
 probe.py           probes /healthz during the attack
 conditions.py      checks whether the machine or the queue (queue_watch.py) has influenced the figures

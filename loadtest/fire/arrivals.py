@@ -1,4 +1,4 @@
-"""Collects what has arrived in the queue, for the audit: drains the queue, or asks the stand-in for SQS."""
+"""Counts the messages that arrive in the queue, for the audit: asks the stand-in for digests, or drains the queue."""
 
 import time
 from collections import Counter
@@ -31,7 +31,7 @@ class Arrivals(Protocol):
 
 
 class Ledger:
-    """An `Arrivals` that asks the stand-in for SQS which messages it has acknowledged, as digests of the bodies."""
+    """An `Arrivals` for the stand-in for SQS, which keeps the digests of all messages that it has acknowledged."""
 
     def __init__(self, stand_in: StandIn, queue_url: str) -> None:
         self.received: Counter[bytes] = Counter()

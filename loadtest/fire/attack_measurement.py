@@ -120,8 +120,8 @@ def _send(
 ) -> _Sent:
     """Runs vegeta, while a prober probes the service, and `observer` observes the machine and the queue.
 
-    `cpu` returns the CPU seconds that the service has used so far. The last probe can wait for half a minute after
-    vegeta's end. This time is not observed, and its CPU time does not count, because the service still works for
+    `cpu` returns the CPU seconds that the service has used so far. The last probe may end half a minute after
+    vegeta ends. This time is not observed, and its CPU time does not count, because the service then still works for
     clients that have disconnected.
     """
     progress.phase("sending")
@@ -137,7 +137,10 @@ def _send(
 
 
 def look(traffic: Request, arrived: Arrivals | None, out: Path) -> Fired:
-    """Writes vegeta's reports. Audits after all webhooks with a 200 have arrived, or after no more messages arrive."""
+    """Writes vegeta's reports, and audits unless `arrived` is None.
+
+    The audit begins when all webhooks with a 200 have arrived, or when no more messages arrive.
+    """
     results = out / "results.bin"
     report = json.loads(vegeta.report(results, "json"))
     (out / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")

@@ -13,15 +13,16 @@ from loadtest.stage.stack import PASSWORD, USER, Stack
 from loadtest.stage.subject import AttackSubject
 
 # The number of additional invoices for v01: for the webhook before the attack, for webhooks that vegeta reads but does
-# not send, and for the second and later webhooks of each user. v01 answers only about one webhook a second.
+# not send, and for the second and later webhooks of each user. A user sends few, because v01 answers only about one
+# webhook a second.
 SPARE = 50
 
 
 class Behind(NamedTuple):
     """The subject's queue, or v01's table and invoices.
 
-    `variables`: for the subject's environment. `traffic` returns the webhooks for the subject's URL. `arrived`: the
-    arrivals for the audit, or None if the subject's 200s are not audited. `described`: for the record.
+    `variables`: the subject's environment variables. `traffic` returns the webhooks for the subject's URL. `arrived`:
+    the arrivals for the audit, or None if the subject's 200s are not audited. `described`: a description for results.
     """
 
     variables: dict[str, str]
@@ -34,7 +35,8 @@ class Behind(NamedTuple):
 def behind(stack: Stack | BillingStack, what: AttackSubject, load: Load) -> Iterator[Behind]:
     """A context that creates an empty queue for a measurement, and deletes it afterwards.
 
-    For v01, registers invoices instead: one for each webhook and for each user of `load`, and SPARE more.
+    For v01, creates invoices at Chargebee's stand-in instead: one for each webhook of `load`, one for each user, and
+    SPARE more.
     """
     if isinstance(stack, BillingStack):
         bodies = seeded(stack, int(load.rate * load.duration_s) + (load.users or 0) + SPARE)

@@ -23,7 +23,7 @@ WINDOW = 60.0
 def wait_until_billed(
     stage: WorkerStack, planned: Deliveries, workers: Workers, beside: tuple[Person, Writer], shown: Count
 ) -> float:
-    """Waits until the queue is empty, and the person and the writer are done. Returns the seconds that this took.
+    """Waits until the queue is empty, and the person and the writer (`beside`) are done. Returns the seconds it took.
 
     Lets the person and the writer act meanwhile. Raises TimeoutError if nothing has changed for STANDSTILL_SECONDS,
     ChildProcessError if a worker has ended by itself, and ConfigurationError if Chargebee's stand-in does not answer.
@@ -80,9 +80,9 @@ def _calls(found: dict[str, Any], invoices: int) -> ChargebeeCalls:
 
 
 def _used(times: list[float], busy: tuple[float, float], limit: int) -> float | None:
-    """Returns the calls in the median minute divided by `limit`, or None if `busy` is shorter than a minute.
+    """Returns the number of calls in the median minute, divided by `limit`. None if `busy` is shorter than a minute.
 
-    `times`: of the calls. `busy`: the start and the end of the time to consider. Only whole minutes count.
+    `times`: the time of each call. `busy`: the start and the end of the time to consider. Only whole minutes count.
     """
     minutes = int((busy[1] - busy[0]) // WINDOW)
     counts = [

@@ -9,7 +9,7 @@ from loadtest.record.shapes import Conditions, Load
 from loadtest.stage.stack import Far
 from local.machine import Watch
 
-# If requests are sent later than this, the figures depend on the generator as much as on the service.
+# If 1 % of the requests are sent later than planned by more than this, the figures also depend on the generator.
 LATE_MS = 100.0
 
 

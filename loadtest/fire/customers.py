@@ -1,7 +1,7 @@
 """Generates customers' invoices, and the usage to charge on them. The customers have one or two subscriptions.
 
-There are three kinds of customers, equally often. The first kind has one subscription, and its usage may not name the
-subscription and the currency. The second kind has two subscriptions on one invoice; the second subscription may belong
+There are three kinds of customers, equally often. The first kind has one subscription, and some of its usage names no
+subscription and no currency. The second kind has two subscriptions on one invoice; the second subscription may belong
 to a child of the customer, as in a hierarchy of accounts. The third kind has two subscriptions with one invoice each.
 These two invoices have the same term, and mostly different currencies.
 """
@@ -104,7 +104,7 @@ def usage(events: list[dict[str, Any]]) -> dict[str, list[Expected]]:
 def named(
     wanted: dict[str, list[Expected]], events: list[dict[str, Any]], source: random.Random
 ) -> dict[str, list[Expected]]:
-    """Returns `wanted` with no subscription and currency in some of the usage of customers with one subscription."""
+    """Returns `wanted`, but removes subscription and currency from some usage of customers with one subscription."""
     lines = [line for event in events for line in event["content"]["invoice"]["line_items"]]
     owners = Counter(owner for owner, _ in {(line["customer_id"], line["subscription_id"]) for line in lines})
     return {

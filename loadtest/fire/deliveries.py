@@ -45,7 +45,7 @@ class Deliveries:
     `messages`: in the order of sending. `events`: the newest event of each invoice that exists. `billables`: the usage
     to write into the table. `charges`: the usage that must be charged, by invoice id. `about`: the invoice's id, by
     event id. `poison`: the reason of the expected dead letter, by the id of each event that can never succeed.
-    `again`, `too_late`: the numbers of these messages (see `Mix`).
+    `again`, `too_late`: how many messages are sent again, and how many too late (see `Mix`).
     """
 
     messages: list[Message]
@@ -102,7 +102,7 @@ def deliveries(number: int, seed: int, mix: Mix = ODD) -> Deliveries:
     if mix.hostile:
         source = random.Random(seed)  # noqa: S311  # a separate generator, because it draws as many numbers as the new ids require
         wanted = customers.named(hostile.renamed_of_each(wanted, source), newest, source)
-        # For one invoice of each customer, because all invoices of a customer have the same term.
+        # One invoice of each customer is enough, because all invoices of a customer have the same term.
         for invoice in {one["customer_id"]: one for one in invoices}.values():
             others += [*hostile.outside(invoice), customers.of_another_currency(wanted[invoice["id"]][0])]
         for event in newest:
@@ -139,7 +139,7 @@ def _between(source: random.Random, low: float, high: float) -> float:
 
 
 def _poison(making: _Making, number: int) -> Iterator[tuple[str, str]]:
-    """Adds `number` messages that can never succeed. Yields each message's event id and expected reason.
+    """Adds `number` messages that can never succeed. Yields event id and reason of each expected dead letter.
 
     Half of them are events about invoices that do not exist, and half have a body that is no event.
     """

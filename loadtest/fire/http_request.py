@@ -1,4 +1,4 @@
-"""The request of an attack on any service, which vegeta sends repeatedly."""
+"""A request that vegeta sends repeatedly, to any service."""
 
 import base64
 import json
@@ -18,8 +18,8 @@ class Request:
     `number`: how many bodies vegeta has read, including a few that it did not send. `health`: the path of the probes.
     """
 
-    # -lazy: the targets have no end. -redirects: a redirect may lead to another machine. -max-body: response bodies
-    # would fill the disk.
+    # -lazy, because the targets have no end. -redirects -1 (none), because a redirect may lead to another machine.
+    # -max-body 0, because response bodies would fill the disk.
     options: tuple[str, ...] = ("-lazy", "-redirects", "-1", "-max-body", "0")
 
     def __init__(
@@ -50,7 +50,7 @@ class Request:
     def feed(self, pipe: IO[bytes]) -> threading.Thread:
         """Starts a thread that writes targets in vegeta's JSON format until vegeta closes the pipe.
 
-        The targets must not end before the attack, because vegeta would count one more request that it did not send.
+        The targets must not end before the attack. Otherwise, vegeta would count one request that it did not send.
         """
         thread = threading.Thread(target=self._write, args=(pipe,), daemon=True)
         thread.start()

@@ -1,4 +1,4 @@
-"""Collects what v01 has billed, for the audit: a closed invoice at Chargebee's stand-in counts as its webhook."""
+"""Counts the webhooks that v01 has billed, for the audit. A webhook counts if its invoice is closed."""
 
 import json
 from collections import Counter
@@ -25,7 +25,7 @@ def seeded(stack: BillingStack, count: int) -> list[bytes]:
 class Invoices:
     """An `Arrivals` for v01, which has no queue: counts closed invoices instead of messages.
 
-    A closed invoice with each of its charges exactly once counts under the digest of its webhook. A closed invoice with
+    A closed invoice that has exactly the expected charges counts under the digest of its webhook. A closed invoice with
     other charges counts under WRONG.
     """
 
@@ -61,7 +61,7 @@ class Invoices:
         return found
 
     def _digest(self, invoice: dict[str, Any]) -> bytes | None:
-        """Returns the key under which `received` counts the invoice, or None if it is open or not of this attack."""
+        """Returns the key under which `received` counts the invoice, or None if it is open or of another attack."""
         expected = self._expected.get(invoice["id"])
         if expected is None or invoice["closed_at"] is None:
             return None

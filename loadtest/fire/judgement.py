@@ -63,7 +63,7 @@ class Judge:
         return found
 
     def _foreign(self, usage: Mapping[tuple[str, str, int], Expected]) -> Iterator[Charge]:
-        """Yields the charges that match no usage, including charges on voided and deleted invoices."""
+        """Yields the charges that match no usage. Charges on voided and deleted invoices are checked as well."""
         for invoice in self.invoices:
             for charge in invoice["charges"]:
                 if _key_of(invoice, charge) not in usage:
@@ -78,7 +78,7 @@ class Judge:
         )
 
     def _unbilled(self) -> Iterator[str]:
-        """Yields the invoices that should be closed or void but are not, or that the stand-in does not have."""
+        """Yields the ids of invoices that should be closed or void, but are neither, or are missing at the stand-in."""
         ended = {one["id"] for one in self.invoices if one["closes"] or one["stage"] == "void"}
         for name in self.planned.charges:
             wanted = {name, *(self.deeds[name].successors.values() if name in self.deeds else ())}

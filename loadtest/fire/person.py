@@ -45,7 +45,10 @@ class Person:
         self._random = random.Random(seed)  # noqa: S311  # no secret
 
     def act(self, invoices: Iterable[dict[str, Any]], progress: float) -> None:
-        """Makes the changes that are due. `progress`: the share of the work that is done. `invoices`: summaries."""
+        """Makes the changes that are due. `invoices`: summaries of all invoices.
+
+        `progress`: the share of the workers' work that is done (0 to 1).
+        """
         due = int(len(self._planned) / ONE_IN * progress) - len(self.deeds)
         if due <= 0:
             return
@@ -67,7 +70,7 @@ class Person:
         invoice_id = summary["id"]
         if self._by_hand("POST", f"invoices/{quote(summary['number'] or invoice_id, '')}/{what}") is None:
             return
-        # Record it first, because the stand-in has changed the invoice even if the next calls fail.
+        # Record the deed first, because the stand-in has changed the invoice even if the next calls fail.
         self.deeds[invoice_id] = Deed(what, invoice_id)
         if what == "close":
             return

@@ -1,4 +1,4 @@
-"""Sends one request before the attack. It must succeed and, if the queue is audited, its message must arrive there."""
+"""Sends one request before the attack. It must succeed. If the queue is audited, the message must arrive."""
 
 import http.client
 from urllib.parse import urlsplit

@@ -53,7 +53,7 @@ class Prober:
         self._thread.join()
 
     def probes(self) -> ProbeLatencies | None:
-        """Returns the latencies of the healthy responses, and the numbers of all and of failed probes.
+        """Returns the latencies of the healthy responses, the number of probes, and the number of failed probes.
 
         Returns None if there was no probe.
         """

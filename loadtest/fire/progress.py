@@ -30,7 +30,7 @@ class Progress:
     """Receives the progress of one attack. This class ignores the progress; a subclass shows it."""
 
     def phase(self, what: str) -> None:
-        """Reports that the phase `what` begins, such as "sending"."""
+        """Reports that a phase begins. `what`: its name, such as "sending"."""
 
     def sent(self, webhooks: int) -> None:
         """Reports how many webhooks have been sent so far."""
@@ -40,7 +40,7 @@ SILENT = Progress()
 
 
 class _Shown(Progress):
-    """Shows the progress as a bar. The bar has an end only in the phase "sending": other durations are not known."""
+    """Shows the progress as a bar. The bar has an end only in the phase "sending", whose duration is known."""
 
     def __init__(self, bar: rich.Progress, name: str, load: Load) -> None:
         self._bar, self._name, self._load = bar, name, load

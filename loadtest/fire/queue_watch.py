@@ -20,7 +20,10 @@ PING_EXCESS_MS = 25.0
 
 
 class QueueWatch:
-    """A context that watches the queue. `cores`: average CPU use. `ping_ms`: median response time, or None."""
+    """A context that watches the queue. `cores`: its average CPU use.
+
+    `ping_ms`: its median response time, or None if the queue has answered no ping.
+    """
 
     cores: float
 

@@ -18,7 +18,7 @@ def digest(body: bytes) -> bytes:
 
 
 class Traffic(Request):
-    """Webhooks of the default size with new ids or, if `bodies` is given, these webhooks.
+    """The webhooks in `bodies` or, if `bodies` is None, webhooks of the default size with new ids.
 
     `sent`: the digest of each webhook by event id, including a few that vegeta has read but did not send.
     """

@@ -44,7 +44,7 @@ class Targets(Protocol):
 def command(load: Load, name: str, results: Path, options: tuple[str, ...]) -> list[str]:
     """Returns vegeta's command line, which reads the targets from standard input.
 
-    In a closed loop, vegeta starts one worker for each user at once. Each worker sends its next request right after a
+    In a closed loop, vegeta begins with one worker for each user. Each worker sends its next request right after a
     response, so each user always has a request in flight (lib/attack.go of vegeta 12.12: `Attack`, with a pacer that
     never waits).
     """
