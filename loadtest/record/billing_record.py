@@ -9,7 +9,7 @@ from loadtest.record.shapes import Record
 
 
 class ChargebeeCalls(Record):
-    """The calls to Chargebee, by status.
+    """The calls to Chargebee's stand-in. `by_status`: their number by HTTP status.
 
     `limit`: the calls that are allowed in 60 s. `most`: the highest number of calls in any 60 s. `used`: the share of
     `limit` that was used in the median minute, or None if the work took less than a minute.
@@ -29,10 +29,10 @@ class BillingAudit(Record):
     wrong invoice, for the wrong subscription or in the wrong currency. `unexplained`: dead letters that are missing,
     are unexpected, or have the wrong reason.
 
-    `rests`: every `rests`-th call of Chargebee got a 429 with a random Retry-After. `by_person`: the number of invoices
-    that a person closed, deleted or voided during the run. `rewritten`: the number of items that the writer of usage
-    wrote again. `judged`: the number of charges that a verdict replaces (see `loadtest.fire.judgement`). `totals`: sums
-    by currency, in minor units.
+    `rests`: every `rests`-th call to the stand-in got a 429 with a random Retry-After. `by_person`: the number of
+    invoices that a person closed, deleted or voided during the run. `rewritten`: the number of items that the writer of
+    usage wrote again. `judged`: the number of charges that a verdict replaces (see `loadtest.fire.judgement`).
+    `totals`: the sums of usage, of charges, and of usage with a verdict, by currency, in minor units.
     """
 
     environment: Environment
@@ -106,7 +106,7 @@ class BillingAudit(Record):
         return "\n".join(lines)
 
     def _beside(self) -> Iterator[str]:
-        """Yields lines about the person and the writer. Yields none for an older result, without person and writer."""
+        """Yields lines about the person and the writer. Yields none for an older result, whose run had neither."""
         if not self.totals:
             return
         deeds = ", ".join(f"{what} {number}" for what, number in sorted(self.by_person.items())) or "nothing"

@@ -35,8 +35,8 @@ OVERHEAD = ("APP_REQUEST_OVERHEAD_MS", OVERHEAD_MS)
 class Comparison(Record):
     """Interleaved repeats in one run, on one commit and one machine. `title`: the command and what it compares.
 
-    `factor`: the factor by which time was dilated. `against`: the commit or the Python of the reference
-    releases, or None.
+    `factor`: the factor by which time was dilated. `against`: the commit or the Python interpreter of the
+    reference releases, or None if all releases have the commit and the interpreter of this run.
     """
 
     title: str

@@ -22,7 +22,10 @@ _HARDWARE = ("system", "cpu", "cores")  # `system` includes the kernel
 
 
 class Entry(Record):
-    """The newest measurement of a part. `folder`: its name. `seconds`: its duration, None unless `publish` ran it."""
+    """The newest measurement of a part. `folder`: the name of its folder.
+
+    `seconds`: how long it took, or None if `publish` did not run it.
+    """
 
     folder: str
     command: str
@@ -83,7 +86,7 @@ def _file() -> Path:
 
 
 def _entries(file: Path) -> Iterator[tuple[str, Entry]]:
-    """Yields each part in `file`, with its entry: one part or, in the lab's file, one for each study or question."""
+    """Yields name and entry of each part in `file`. The lab's file has several parts, each other file has one."""
     result = json.loads(file.read_text(encoding="utf-8"))
     several = [*result.get("studies", ()), *result.get("answers", ())]
     for name, one in [(one["name"], one) for one in several] or [(file.stem, result)]:

@@ -40,7 +40,7 @@ def environment(*tools: str) -> Environment:
 def _python() -> str:
     """Returns the version of Python, with a note if it was built without optimisations, as pyenv does by default.
 
-    Python from Docker's images is optimised, and so is Python in /usr, but Debian's does not record its options.
+    Python from Docker's images is optimised. Debian's, in /usr, is optimised as well, but does not record its options.
     """
     options = sysconfig.get_config_var("CONFIG_ARGS") or ""
     optimised = "--enable-optimizations" in options or sys.base_prefix == "/usr"
@@ -51,7 +51,7 @@ def commit(*, of_tests: bool = False) -> str:
     """Returns the short hash of the last commit that changed what is measured or, if `of_tests` is true, any code.
 
     A commit that changed only comments and docstrings does not count. The hash ends in -dirty if files of the code have
-    uncommitted changes. Without git, returns LOADTEST_COMMIT or `unknown`.
+    uncommitted changes. Without git, returns the variable LOADTEST_COMMIT or, if it is not set, `unknown`.
     """
     excluded = _RESULTS if of_tests else (*_RESULTS, *_NOT_MEASURED)
     code = ("--", ".", *(f":!{file}" for file in excluded))
@@ -99,7 +99,7 @@ def _git(*arguments: str) -> str:
 
 
 def version(*command: str) -> str:
-    """Returns the version that `command` prints, or `unknown`."""
+    """Returns the version that `command` prints, or `unknown` if it prints none."""
     answer = subprocess.run(command, check=False, capture_output=True, encoding="utf-8")
     found = re.search(r"v?\d+\.\d+\.\d+", answer.stdout + answer.stderr)
     return found[0].removeprefix("v") if found else "unknown"

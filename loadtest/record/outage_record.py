@@ -1,11 +1,14 @@
-"""The record of an outage of SQS."""
+"""The record of `python -m loadtest outage`: an attack while SQS is unreachable for a minute."""
 
 from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Audit, Record
 
 
 class Part(Record):
-    """The webhooks that were sent before, during or after the outage. `statuses`: responses by status (0: none)."""
+    """The webhooks that were sent before, during or after the outage.
+
+    `statuses`: the number of webhooks by response status, where 0 is no response.
+    """
 
     name: str
     webhooks: int

@@ -42,7 +42,7 @@ def estimate(values: Iterable[float | None]) -> MedianEstimate:
 
 
 def _left_out(repeats: int) -> int:
-    """Returns how many values are below the interval, and also how many are above it."""
+    """Returns how many values the interval leaves out at each end."""
     outside, left_out = 0.0, 0
     while True:
         outside += 2 * comb(repeats, left_out) / 2**repeats

@@ -66,10 +66,10 @@ class Conditions(Record):
 
     `foreign_cores`, `stolen_cores`, `queue_cores`: the average number of cores that other processes, other virtual
     machines and the queue used. `foreign_cores` is None for a service at --url or in a container of Docker, because one
-    of the other processes may be this service. `queue_cores` is None for a service at --url. `late_ms`: the 99th
-    percentile of how late an open loop sent its requests, None for a closed loop. `ping_ms`: the queue's median
-    response time through toxiproxy. `slowdown`: see `local.machine.Busy`; None in older results. `doubts`: a line for
-    each reason why the attack may have measured something else.
+    of the other processes may be this service. `late_ms`: the 99th percentile of how late an open loop sent its
+    requests, None for a closed loop. `ping_ms`: the queue's median response time through toxiproxy. `queue_cores` and
+    `ping_ms` are None for a service at --url. `slowdown`: see `local.machine.Busy`; None in older results. `doubts`: a
+    line for each reason why the attack may have measured something else.
     """
 
     foreign_cores: float | None
@@ -82,7 +82,9 @@ class Conditions(Record):
 
 
 class Used(Record):
-    """The budget and its use by the subject. `how`: the budget's mechanism. `limited`: whether it limits the CPU.
+    """The budget, and how much of it the subject used. `how`: the mechanism of the budget.
+
+    `limited`: whether this mechanism limits the CPU.
 
     `ready_s`: seconds from the start of the process to the first 200 from its readiness path (`AttackSubject.ready`).
     """
@@ -105,7 +107,8 @@ class Measurement(Record):
     of a service at --url used (see `loadtest.stage.stage_listener`), or None if the service runs on another machine,
     or if the load test has started it.
 
-    `audit`: None for a service at --url without --queue-url, for a subject that enqueues nothing, and in the lab.
+    `audit`: None for a service at --url without --queue-url, for an `AttackSubject` with `enqueues=False`, and in
+    the lab.
 
     `distribution`: pairs of percentile and latency in ms.
     """

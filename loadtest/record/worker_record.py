@@ -1,4 +1,4 @@
-"""The record of a worker's CPU."""
+"""The record of `python -m loadtest worker`: how much CPU time a worker needs for an event."""
 
 from loadtest.record.comparison import Environment
 from loadtest.record.price_estimate import estimate
@@ -20,7 +20,7 @@ class WorkerRun(Record):
 
 
 class WorkerBench(Record):
-    """The record. `latency_ms`: of a call to Chargebee's stand-in.
+    """The record. `latency_ms`: the latency of a call to Chargebee's stand-in.
 
     `cpus`: the CPU limit in cores, or None if it was not enforced. `how`: the mechanism of the limit.
     """
@@ -36,7 +36,7 @@ class WorkerBench(Record):
     doubts: list[str]
 
     def table(self) -> str:
-        """Returns a Markdown table of the figures, most with their median and its interval."""
+        """Returns a Markdown table: medians with their intervals, and the highest peak of memory."""
         peak = max((run.peak_mib for run in self.runs if run.peak_mib is not None), default=None)
         rows = {
             "CPU for each event": f"{estimate(run.cpu_ms_per_event for run in self.runs).text()} ms",
