@@ -1,4 +1,4 @@
-"""Runs one attack. attack.sh calls this module: `python -m loadtest.attack --help`."""
+"""Runs one attack. attack.sh calls this module. `python -m loadtest.attack --help` lists the options."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from loadtest.fire.progress import Progress
     from loadtest.record.shapes import Load, Measurement
 
-# The credentials that are sent to --url unless the environment sets others. A local run accepts them.
+# The credentials for the service at --url, unless the environment sets others. `python -m local` accepts these.
 CREDENTIALS = {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
 
 
@@ -67,7 +67,7 @@ def _run(chosen: Namespace) -> int:
 
 
 def _release(chosen: Namespace) -> "Release":
-    """Returns the release of --release, by default the newest. Raises ConfigurationError for an unknown release."""
+    """Returns the release that --release names, or the newest. Raises ConfigurationError for an unknown name."""
     from app.errors import ConfigurationError
     from app.settings import NEWEST, Release
 
@@ -90,7 +90,10 @@ def _require_permission(chosen: Namespace) -> None:
 
 
 def _is_any_service(chosen: Namespace) -> bool:
-    """Returns False for this project's service: the URL has no path except PATH, and no option defines the request."""
+    """Returns True if --url has a path other than PATH, or if an option defines the request.
+
+    The service at --url may then be another project's. Otherwise, the attack sends webhooks to this project's service.
+    """
     from loadtest.fire.traffic import PATH
 
     own_path = urlsplit(chosen.url).path.rstrip("/").removesuffix(PATH)

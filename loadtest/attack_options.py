@@ -25,7 +25,7 @@ def seconds(text: str) -> float:
 
 
 def _duration(text: str) -> float:
-    """Returns `seconds(text)`. Rejects 0, because vegeta would then attack forever."""
+    """Returns `seconds(text)`. Rejects 0, because vegeta attacks forever if its duration is 0."""
     if (result := seconds(text)) == 0:
         raise argparse.ArgumentTypeError(f"{text!r}: allowed is a duration above 0, such as 500ms, 5s or 4m")
     return result
@@ -62,9 +62,9 @@ def toxic(text: str) -> tuple[str, dict[str, float]]:
 
 
 def address(text: str) -> str:
-    """Returns the URL `text`. Rejects a URL with credentials, because the results contain the URL.
+    """Returns `text`. Raises ArgumentTypeError unless `text` is an HTTP URL without credentials.
 
-    The message of the ArgumentTypeError does not contain the URL.
+    The results contain the URL, so it must not contain credentials. The error's message does not contain the URL.
     """
     if "@" in text:
         raise argparse.ArgumentTypeError("allowed is a URL without credentials")
@@ -74,7 +74,10 @@ def address(text: str) -> str:
 
 
 def header(text: str) -> tuple[str, str]:
-    """Splits `NAME: VALUE` into a pair. Raises ArgumentTypeError, but not with the value, which may be secret."""
+    """Splits `NAME: VALUE` into a pair. Raises ArgumentTypeError if the colon or the name is missing.
+
+    The error's message does not contain the value, which may be secret.
+    """
     name, colon, value = text.partition(":")
     if not colon or not name.strip():
         raise argparse.ArgumentTypeError("allowed is 'NAME: VALUE'")

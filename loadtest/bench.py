@@ -1,19 +1,20 @@
-"""Measures CPU per accepted webhook at saturation, on a quarter of a core: every release, the floor, other languages.
+"""Measures the CPU time per accepted webhook of every release, the floor and the peers, on a quarter of a core.
 
 The floor (asgi_noop) is uvicorn alone, which only reads the body and responds. The peers are programs in Go (net/http),
 Rust (axum) and Node (Fastify). They do the same work as a release, with AWS's SDK, but write no log line for a webhook.
-Some send each webhook by itself with SendMessage (go, rust, node); others send batches, which is group commit
-(go_group_commit …). go_lean is as lean as we can make it: group commit with fasthttp, reused buffers, and its own
-client for SendMessageBatch.
+Some send each webhook by itself with SendMessage (go, rust, node). Others send batches (group commit: go_group_commit
+…). go_lean also sends batches, but with fasthttp, reused buffers, and its own client for SendMessageBatch instead of
+the SDK, to use as little CPU time as possible.
 
-Every subject runs at the same time as the newest release, each in its own quarter of a core. The newest release also
-runs beside itself, which shows the smallest difference that can be detected, and beside itself with all telemetry on,
-which shows the cost of telemetry. v01 uses a table and a stand-in for Chargebee instead of the queue. A peer whose
-toolchain is not installed is left out. After five repeats, a subject is not measured again if the confidence interval
-of its result is narrow. Writes bench.json to loadtest/results/<date>-<commit>.
+Each subject (release, floor or peer) runs at the same time as the newest release. Each of the two has its own quarter
+of a core, and enough users to keep it busy. The newest release also runs beside its own copy, which shows the smallest
+difference that can be detected. It also runs beside a copy with all telemetry, which shows the cost of telemetry. v01
+uses a table and a stand-in for Chargebee instead of the queue. A peer whose toolchain is not installed is left out.
+After five repeats, a subject is not measured again if the confidence interval of its result is narrow. Writes
+bench.json to loadtest/results/<date>-<commit>.
 
-With --against, each release runs beside the same release of another commit, and beside itself. Writes
-bench-against-<commit>.json. With --python, each release runs beside itself under another Python interpreter. Writes
+With --against or --python, each release of --only (by default, the newest) runs beside its own copy, and beside the
+same release of the given commit or under the given Python interpreter. Writes bench-against-<commit>.json or
 bench-against-Python-<version>.json.
 """
 
@@ -36,7 +37,7 @@ from loadtest.stage.checkout import Checkout, checkout, other_python
 from loadtest.stage.collector import collector
 from loadtest.stage.subject import AttackSubject
 
-# A run with fewer repeats or shorter attacks (in seconds) is a trial run, which documents do not use.
+# Minimum of repeats, and of seconds per attack. A run with less is a trial run, which documents do not use.
 FEWEST, SECONDS = ratios.FEWEST, 5
 TITLE = "bench: CPU per accepted webhook"
 
@@ -126,7 +127,7 @@ def _releases(only: tuple[str, ...]) -> list[Release]:
 
 
 def _beside_themselves(releases: list[Release], there: Checkout, other: str) -> list[Pair]:
-    """Returns two pairs for each release: with its own copy, and with the same release from `there`.
+    """Pairs each release with its own copy, and with the same release from `there`. `other`: see `_bench_against`.
 
     Raises ConfigurationError if a release from `there` does not start.
     """

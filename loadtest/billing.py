@@ -2,11 +2,11 @@
 
 Some events are redelivered, some arrive in the wrong order, and some can never succeed. Plan names, and the ids and
 descriptions of usage, look like the references by which a worker recognises its charges. Chargebee's stand-in answers a
-share of the calls with errors, and every 50th call with a 429 and a random Retry-After, which is sometimes absurd. The
-stand-in's rate limit runs in real time. But the stand-in forgets idempotency keys sooner than Chargebee does, so that
-keys expire during the run.
+share of the calls with errors, and every 50th call with a 429 and a random Retry-After, which is sometimes absurdly
+high. The stand-in enforces the rate limit in real time. But it forgets idempotency keys sooner than Chargebee
+does, so that keys expire during the run.
 
-A customer has one or two subscriptions. Invoices are in one of two currencies. During the run, a simulated person
+A customer has one or two subscriptions. Each invoice is in one of two currencies. During the run, a simulated person
 closes, deletes or voids one invoice in 50, and regenerates the deleted and voided invoices. A simulated service, which
 writes usage into the table, writes one item in 20 a second time.
 
@@ -35,7 +35,7 @@ from loadtest.record.billing_record import BillingAudit
 from loadtest.stage.worker_stack import Rules, open_worker_stack
 from local.machine import Watch
 
-EVENTS, ERRORS = 10_000, 0.05  # a run with less is a trial run, which documents do not use
+EVENTS, ERRORS = 10_000, 0.05  # a run with fewer events or errors is a trial run, which documents do not use
 WORKERS = 2
 RESTS = 50  # every 50th call gets a 429 with a Retry-After
 

@@ -1,4 +1,4 @@
-"""Measures the CPU time of loading each CA bundle of the attacks. botocore loads a bundle for every new connection."""
+"""Measures the CPU time of loading each CA bundle that attacks use. botocore loads its bundle for each connection."""
 
 import ssl
 import statistics
@@ -12,7 +12,7 @@ from local.tls import certificates
 
 
 def load_ms(bundle: Path) -> float:
-    """Returns the CPU time, in ms, of making a TLS context with the CAs of `bundle`, as urllib3 makes it."""
+    """Returns the CPU time, in ms, of making a TLS context with the CAs of `bundle`, as urllib3 does."""
     began = time.process_time()
     ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=bundle)
     return 1000 * (time.process_time() - began)

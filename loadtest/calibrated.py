@@ -3,8 +3,8 @@
 A CPU quota can only slow a machine down, so time is dilated instead, by a factor f. Every rate is divided by f, every
 duration, time-out and latency is multiplied by f, and results are converted back.
 
-There are three parameters. The first is f: the published throughput of v02_blocking, divided by the throughput of
-v02_blocking that is measured here first. v02 is used because it sends one webhook at a time, on the event loop, so its
+There are three parameters. The first is f: the published throughput of v02_blocking, divided by its throughput on this
+machine, which the run measures first. v02 is used because it sends one webhook at a time, on the event loop, so its
 throughput depends least on threads, pools and the queue's concurrency.
 
 The second is the CA bundle, which is not measured. It contains only a part of the CAs: loading this part takes as long
@@ -44,19 +44,19 @@ from profiles.instruments import OVERHEAD_MS
 
 SPEED = Release.V02_BLOCKING
 TIMEOUTS = ("APP_SQS_TIMEOUT", "APP_HEAD_TIMEOUT", "APP_BODY_TIMEOUT")  # the default of each is 10 s
-FITS = 3  # f and the overhead are each measured with this number of attacks, from their median throughput
+FITS = 3  # f and the overhead are each computed from the median throughput of this number of attacks
 REPEATS = 5
 SECONDS = 5
 
 
 def dilated(factor: float, seconds: float = SECONDS) -> Load:
-    """Returns the load of the published attack, with its times multiplied by `factor` and its rate divided by it."""
+    """Returns the load of the published attack, with times multiplied by `factor`, and the rate divided by `factor`."""
     return Load(rate=round(500 / factor), duration_s=seconds * factor, timeout_s=30 * factor)
 
 
 def fitted() -> tuple[float, float]:
-    """Returns f and the overhead, in ms, of the newest complete run. Raises NotMeasured if there is none."""
-    comparison, _ = documents.newest("calibrated", index.scan())  # the run may be newer than the index
+    """Returns f and the overhead (in ms) of the newest complete run. Raises NotMeasured if there is no complete run."""
+    comparison, _ = documents.newest("calibrated", index.scan())  # index.json may not list the run yet
     return comparison.factor, comparison.overhead_ms
 
 
@@ -73,7 +73,10 @@ class Fit:
         self.runs: list[Run] = []
 
     def factor(self, flags: dict[str, str]) -> float:
-        """Returns f: the published throughput of SPEED, divided by the throughput here with the variables `flags`."""
+        """Returns f: the published throughput of the release SPEED, divided by its throughput on this machine.
+
+        `flags`: environment variables of the release on this machine.
+        """
         return PUBLISHED[SPEED]["rps"] / self._rps(
             "speed-with-overhead" if flags else "speed", subject.release(SPEED, **flags), dilated(1)
         )
@@ -94,7 +97,7 @@ class Fit:
 
 
 def _release(release: Release, timeout: dict[str, str], overhead: dict[str, str]) -> AttackSubject:
-    """Returns the release with the variables `timeout` and, if a middleware can be added to it, also `overhead`."""
+    """Returns the release with the variables `timeout`, and with `overhead` if a middleware can be added to it."""
     return subject.release(release, **timeout, **(overhead if release.needs_asgi else {}))
 
 
@@ -121,7 +124,7 @@ def main(repeats: int, factor: float | None, overhead: float | None, quick: bool
         where = interleaved.environment()
         if quick:
             repeats, (factor, overhead) = 1, fitted()
-        # If f or the overhead is given, documents and the lab must not use the run, because it does not measure them.
+        # A run with --factor or --overhead does not measure this value, so documents and the lab must not use the run.
         trial = factor is not None or overhead is not None or repeats < REPEATS
         file = folders.comparison(where, trial) / "calibrated.json"
         sqs = Sqs(SQS_LATENCY_S, "openssl-1.1")

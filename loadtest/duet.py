@@ -32,7 +32,7 @@ Enough = Callable[[list[Run]], bool]
 
 
 def pairs(reference: AttackSubject, others: list[AttackSubject]) -> list[Pair]:
-    """Returns a pair of `reference` and its copy, and for each of `others`, a pair with `reference`."""
+    """Pairs `reference` with a copy of itself, and with each of `others`. `reference` is second in each pair."""
     again = replace(reference, name=f"{reference.name} {AGAIN}")
     return [(other, reference) for other in (again, *others)]
 
@@ -49,9 +49,9 @@ def run(
     against: str | None = None,
     enough: Enough = lambda runs: False,
 ) -> Comparison:
-    """Measures each pair once in each round, until `enough` returns True for the pair's runs.
+    """Measures each pair once in each of `repeats` rounds, until `enough` returns True for the pair's runs.
 
-    In every second round, the two subjects begin on each other's core. `against`: see `Comparison`. The `kind` of a
+    The core on which a subject begins changes from round to round. `against`: see `Comparison`. The `kind` of a
     duet's runs is the name of the pair's first subject. Raises the errors of `loadtest.fire.attack_measurement`.
     """
     raise_limit(load)
@@ -95,7 +95,7 @@ def duets(
 
 
 def _worse(both: list[Measurement]) -> Measurement:
-    """Returns a measurement with a failed audit. If there is none, returns one with doubts, or else the first."""
+    """Returns a measurement with a failed audit or, if there is none, one with doubts, or else the first of `both`."""
     lost = [one for one in both if one.audit is not None and not one.audit.holds]
     doubtful = [one for one in both if one.conditions is not None and one.conditions.doubts]
     return [*lost, *doubtful, *both][0]

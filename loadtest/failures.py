@@ -24,7 +24,7 @@ _SET_UP_ERRORS = (
 
 @contextmanager
 def exit_on_failure() -> Iterator[None]:
-    """A context that exits with 2 and one line if the set-up fails, and with 130 on Ctrl-C, SIGTERM or SIGHUP."""
+    """A context that prints one line and exits: with 2 if the set-up fails, with 130 on Ctrl-C, SIGTERM or SIGHUP."""
     ctrl_c.end_like_ctrl_c()
     try:
         yield
