@@ -1,9 +1,10 @@
 """Runs the published attack on each release, and plots the results.
 
 The attack sends 500 webhooks per second for 5 s, with a time-out of 30 s. A release has at most one core. Repeats are
-interleaved: each repeat attacks all releases. v01 does the billing work itself instead of using a queue; its published
-load script is not available, so v01 gets 500 webhooks per second for 2 s. Writes history.json, report.html and the
-pictures to loadtest/results/<date>-<commit>. `make docs` puts them into RESULTS.md and CHANGELOG.md.
+interleaved: each repeat attacks all releases. v01 does the billing work itself instead of using a queue. The load
+script behind its published figure is not available, so v01 gets 500 webhooks per second for 2 s. Writes history.json,
+report.html and the pictures to loadtest/results/<date>-<commit>. `make docs` puts the results into RESULTS.md and
+CHANGELOG.md.
 """
 
 from pathlib import Path
@@ -27,14 +28,14 @@ def published(duration_s: float) -> Load:
 
 
 def script() -> Load:
-    """Returns the load for v01. The load script of its figure was not published; it is known to send 1,000 webhooks."""
+    """Returns the load for v01: as many webhooks as the script of its published figure sent. That script is unknown."""
     return Load(rate=500, duration_s=2, timeout_s=30)
 
 
 def cases(seconds: float, sustained: bool) -> list[Case]:
-    """Returns one case for each release.
+    """Returns one case for each release. `seconds`: the duration of an attack, except on v01.
 
-    `sustained` adds two cases: the published 200 webhooks/s for 4 minutes, for v07 and for the newest release.
+    If `sustained` is true, adds two cases: v07 and the newest release get the published 200 webhooks/s for 4 minutes.
     """
     subjects = [subject.release(release) for release in subject.QUEUEING]
     result = [Case("published", subject.release(Release.V01_INLINE), "burst", script())]

@@ -116,7 +116,7 @@ def count(subject: str, webhooks: int, folder: Path) -> Count:
 
 
 def environment(subject: str, home: Path) -> dict[str, str]:
-    """Returns a subject's whole environment. It inherits only PATH, because each variable takes space on the stack."""
+    """Returns a subject's environment. It inherits only PATH, because variables on the stack may change the count."""
     return variables(QUEUE_URL.rpartition("/000000000000")[0], None, QUEUE_URL) | {
         "APP_MAX_WAIT": "300",  # under callgrind, everything takes fifty times as long
         "APP_SQS_TIMEOUT": "60",
@@ -129,7 +129,7 @@ def environment(subject: str, home: Path) -> dict[str, str]:
 
 
 def table(counts: dict[str, Count], budget: dict[str, int]) -> str:
-    """Returns a table of the counts: ratio to the floor, webhooks per call to SQS, and share of the budget."""
+    """Returns a table: each count, its ratio to the floor's, webhooks per call to SQS, and the share of the budget."""
     floor = counts.get(FLOOR)
     rows = [f"{'per webhook':<18} {'instructions':>12} {'÷ floor':>8} {'a call':>7} {'of budget':>9}"]
     for name, (instructions, batch) in counts.items():

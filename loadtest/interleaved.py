@@ -40,7 +40,10 @@ AWS = Sqs()
 
 
 class Case(NamedTuple):
-    """A subject and its attack. `kind`: the attack's name in tables. `once`: not repeated, because it takes long."""
+    """A subject and its attack. `kind`: the attack's name in tables.
+
+    `once`: the case runs only in the first round, because it takes long.
+    """
 
     kind: str
     subject: AttackSubject
@@ -97,7 +100,10 @@ def _attack(stack: Stack | BillingStack, case: Case, raw: Path) -> Measurement:
 def stacks(
     file: Path, sqs: Sqs, subjects: list[AttackSubject]
 ) -> Iterator[Callable[[AttackSubject], Stack | BillingStack]]:
-    """Yields a function that returns a subject's stack: a queue after a warm-up, or for v01 a table and Chargebee."""
+    """Yields a function that returns a subject's stack: a queue, or for v01 a table and Chargebee's stand-in.
+
+    A warm-up attack has already used the queue.
+    """
     inline = any(map(_is_inline, subjects))
     with warm_stack(file, sqs) as stack, open_billing() if inline else nullcontext() as billing:
         yield lambda subject: billing if billing is not None and _is_inline(subject) else stack

@@ -36,7 +36,7 @@ RATE, SECONDS = 500, 60
 # reasons: the time of vegeta's first request is known only to about 0.5 s, and after the outage, the service still
 # backs off and opens new connections.
 CLOSE_S = 3.0
-# vegeta reads webhooks from a pipe, which has room for fewer than this number. If more are written, vegeta reads.
+# The pipe to vegeta has room for fewer webhooks. If more are written, vegeta has started to read them.
 _IN_PIPE = 10
 
 
@@ -57,8 +57,8 @@ def main(rate: int, seconds: float) -> None:
 def outage(rate: int, seconds: float) -> Outage:
     """Sends webhooks before, during and after the outage.
 
-    `seconds`: the length of the outage. The attack begins before the outage and ends after it, in both cases by a
-    third of this time, but by at least six seconds. Raises the errors of `loadtest.fire.attack_measurement`.
+    `seconds`: the length of the outage. The attack begins earlier and ends later than the outage: each by a third
+    of `seconds`, but by at least 6 s. Raises the errors of `loadtest.fire.attack_measurement`.
     """
     around = max(seconds / 3, 2 * CLOSE_S)
     load = Load(rate=rate, duration_s=seconds + 2 * around, timeout_s=30)

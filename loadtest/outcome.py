@@ -14,7 +14,7 @@ def finish(comparison: Comparison, file: Path, table: str) -> None:
 
 
 def doubts(comparison: Comparison) -> list[str]:
-    """Returns a list with one paragraph: why repeats may have measured something else. The list may be empty."""
+    """Returns a list with one paragraph: a line for each reason to doubt a repeat. Without reasons, returns []."""
     lines = [
         f"DOUBTFUL: {run.measurement.name}, {run.kind}, repeat {run.repeat + 1}: {doubt}"
         for run in comparison.runs

@@ -1,8 +1,8 @@
 """Measures the newest release above its capacity.
 
 First measures its capacity in webhooks a second, on a hard quarter of a core, with 64 users in a closed loop. Then
-attacks it with two and three times that rate in an open loop. It has a deployment's limits on webhooks in flight,
-connections and waiting.
+attacks it with two and three times that rate in an open loop. In these attacks, the release limits the number of
+webhooks in flight, the number of connections and the time of waiting, as a deployment does.
 
 Also compares the CPU time of a 503 with the CPU time of a response by the floor (uvicorn alone). Finally, lets 512
 users connect at once: to the newest release, and to v10, whose server accepts only one connection in each iteration of
@@ -45,7 +45,7 @@ class Overload:
     ) -> Measurement:
         """Measures `what` and adds a row to the table. `latency_s`: the latency of SQS in seconds."""
         print(f"{kind}: {what.name} …", flush=True)
-        open_files.raise_limit()  # `file_limits` would require more: here, a 503 soon ends most requests
+        open_files.raise_limit()  # enough, because a 503 soon ends most requests; `file_limits` would require more
         raw = folders.raw(self.file, kind.replace(" ", "_"), what.name, 0)
         with open_stack("auto", [toxiproxy.latency(latency_s)]) as stack:
             measured = measure(stack, what, budget, load, out=raw)
@@ -59,7 +59,7 @@ class Overload:
 
 
 def overloaded(overload: Overload, seconds: float) -> None:
-    """Measures the capacity, and how much of it is accepted under two and three times as many webhooks."""
+    """Measures the capacity, and the rate of accepted webhooks at two and at three times the capacity."""
     newest = subject.release(NEWEST, **subject.BOUNDS)
     capacity = report.per_second(overload.attack("capacity", newest, "capped", closed_loop(USERS, 10)))
     for factor in (2, 3):
@@ -69,7 +69,10 @@ def overloaded(overload: Overload, seconds: float) -> None:
 
 
 def refusals(overload: Overload) -> None:
-    """Measures the CPU time of a 503. Only one request, of 500 ms, may be in flight, so nearly all others get 503."""
+    """Measures the CPU time of a 503, and of a response by the floor.
+
+    Only one webhook may be in flight, and SQS takes 500 ms for it, so nearly all other webhooks get a 503.
+    """
     load = closed_loop(USERS, 5)
     refusing = overload.attack(
         "refusals",

@@ -41,7 +41,7 @@ def models(body: bytes) -> Ways:
 
 
 def bodies() -> list[bytes]:
-    """Returns events of about 0.2, 2, 6 and 50 kB: no invoice, no line items, the default, 45 of sixty line items."""
+    """Returns four events: no invoice (0.2 kB), no line items (2 kB), the default (6 kB), 45 line items (50 kB)."""
     short = json.loads(default_file().read_bytes()) | {"event_type": "other", "content": {}}
     long = json.loads((SAMPLES / "pending_invoice_created_05_sixty_line_items.json").read_bytes())
     for name, value in long["content"]["invoice"].items():

@@ -1,9 +1,10 @@
 """Measures the parts that documents quote, except parts that are already measured.
 
-A part is a command. Its result is in loadtest/results/<date>-<commit>. The commit is the last one that changed code, so
-you may commit results, pictures and tests at any time, and call `publish` again after an interruption. A part that is
-DOUBTFUL is measured up to three times. A part of --only is measured even if it has a result. With --quick, each part is
-a short trial run, which no document uses; parts that draw pictures have no trial run.
+A part is a command. Its result is in loadtest/results/<date>-<commit>. The commit is the last one that changed the
+measured code, so you may commit results, pictures and tests at any time, and call `publish` again after an
+interruption. A part is DOUBTFUL if other work on the machine may have changed its figures. It is then measured again,
+up to three times in total. A part of --only is measured even if it has a result. With --quick, each part is a short
+trial run, which no document uses; parts that draw pictures have no trial run.
 """
 
 import re
@@ -109,7 +110,7 @@ def _total(parts: list[Part], found: Index) -> timedelta:
 
 
 def _measure(part: Part, left: list[Part], quick: bool) -> list[str]:
-    """Measures a part, and again if it is DOUBTFUL. Returns a line if it fails or stays DOUBTFUL, otherwise []."""
+    """Measures a part, and again if it is DOUBTFUL. Returns a line if it fails or stays DOUBTFUL, or no line."""
     for attempt in range(1, 2 if quick else ATTEMPTS + 1):
         now = datetime.now(UTC)
         rest = _total(left, index.scan(trial=quick))
@@ -124,7 +125,10 @@ def _measure(part: Part, left: list[Part], quick: bool) -> list[str]:
 
 
 def _run(part: Part, quick: bool) -> tuple[int, Entry | None]:
-    """Runs the part's command, and adds its result to the index. Returns the exit code and the new entry (or None)."""
+    """Runs the part's command, and adds its result to the index. Returns the exit code, and the part's new entry.
+
+    The entry is None if the command has written no result.
+    """
     where, began = meta.environment(), time.monotonic()
     code, lines = commands.run(part.command)
     seconds = time.monotonic() - began

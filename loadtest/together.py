@@ -32,7 +32,7 @@ def cores_of(repeat: int) -> tuple[int, int]:
 
 
 def together(attack: Attack, pair: list[AttackSubject], raw: Path) -> list[Measurement]:
-    """Returns the measurements of both subjects. They start independently, but the attacks begin at the same time."""
+    """Returns the measurements of both subjects. The attacks begin when both subjects are ready."""
     shutil.rmtree(raw, ignore_errors=True)
     begun = Barrier(len(pair) + 1, timeout=START_SECONDS)
     pids: dict[str, int] = {}
@@ -81,7 +81,7 @@ def _measured(played: "list[Future[Measurement]]") -> list[Measurement]:
 
 
 def _end(played: "list[Future[Measurement]]") -> None:
-    """Kills vegeta as long as an attack runs, for example after Ctrl-C. Returns when both attacks have ended."""
+    """Kills each vegeta that runs, until both attacks have ended. `together` calls this after Ctrl-C, for example."""
     while wait(played, POLL_SECONDS).not_done:
         for child in psutil.Process().children():
             with suppress(psutil.Error):

@@ -51,7 +51,8 @@ def main(events: int, repeats: int) -> None:
 def bench(events: int, repeats: int) -> WorkerBench:
     """Measures `repeats` times how a worker bills `events` events.
 
-    Raises TimeoutError if the worker closes no invoice for STANDSTILL_SECONDS, and ChildProcessError if it ends.
+    Raises TimeoutError if the worker closes no invoice for STANDSTILL_SECONDS, and ChildProcessError if the worker
+    ends.
     """
     where = meta.environment()  # read at the start, because somebody may commit during the run
     runs, doubts = [], set()

@@ -1,4 +1,4 @@
-"""The floor: uvicorn alone, which only reads the body and responds. No FastAPI, no validation, no queue.
+"""The floor of comparisons: uvicorn alone, which only reads the body and responds. It has no validation and no queue.
 
 python -m loadtest.peers.asgi_noop    listens on APP_PORT
 """

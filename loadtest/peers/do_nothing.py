@@ -1,4 +1,4 @@
-"""A service that does nothing, like `do-nothing-sync` of the published appendix: FastAPI, a `def` handler, 200 threads.
+"""A service that does nothing, like `do-nothing-sync` in the talk's appendix: FastAPI, a `def` handler, 200 threads.
 
 python -m loadtest.peers.do_nothing    listens on APP_PORT, and spends INSTRUMENT_OVERHEAD_MS on each request
 """
