@@ -76,7 +76,7 @@ SETTERS = {"setattr", "delattr", "__setattr__", "__delattr__"}
 
 
 def objects(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yields line and object of each assignment to an attribute. For a setter, the object is the setter's name."""
+    """Yields line and object of each assignment to an attribute. For a name in SETTERS, the object is that name."""
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(value=value, ctx=ast.Store() | ast.Del()):

@@ -21,11 +21,11 @@ ACCEPTED: dict[str, str] = {}
 SECONDS = 300
 COMMAND = [
     str(Path(sys.executable).with_name("pip-audit")),
-    # OSV is a database of advisories. By default, pip-audit asks the package index, and skips packages that it lacks.
+    # OSV is a database of advisories. By default, pip-audit asks the package index, and skips packages not found there.
     *("--vulnerability-service", "osv"),
     *("--require-hashes", "--disable-pip", "--format", "json", "--desc", "on", "--progress-spinner", "off"),
 ]
-# pip-audit's error message contains one of these texts if the service failed, not pip-audit.
+# pip-audit's error message contains one of these texts if the advisory service failed, and not pip-audit itself.
 OF_THE_SERVICE = ("requests.exceptions.", "ConnectionError", "ServiceError")
 
 

@@ -1,6 +1,6 @@
 """Installs a lock's packages into this Python's environment: with uv or, if uv fails, with pip. Shows the progress.
 
-python .ci/install.py LOCK SIZE    SIZE is only shown, such as `170 MB`
+python .ci/install.py LOCK SIZE    SIZE, such as `170 MB`, is only shown
 
 pip installs uv from locks/local.lock. uv does not read pip's configuration, so this script passes it on.
 """
@@ -20,7 +20,7 @@ UV_LOCK = Path(__file__).parents[1] / "locks" / "local.lock"
 RUN_PIP = "import runpy, signal; signal.signal(signal.SIGINT, signal.SIG_DFL); runpy.run_module('pip', {}, '__main__')"
 PIP = [sys.executable, "-c", RUN_PIP, "--disable-pip-version-check"]
 PIP_INSTALL = [*PIP, "install", "--progress-bar", "off", "--require-hashes", "--requirement"]
-# `uv pip sync` would uninstall packages that are not in the lock, but locks of several sizes share one `.venv`.
+# `uv pip install`, and not `uv pip sync`, which would remove the packages of larger locks from the same `.venv`.
 UV = str(Path(sys.executable).with_name("uv"))
 UV_INSTALL = [UV, "pip", "install", "--python", sys.executable, "--require-hashes", "--requirement"]
 # uv's variables for pip's options, and the separator between several values. Command-line options would be unsafe,
@@ -47,7 +47,7 @@ def say(text: str) -> None:
 
 
 def uv_progress(lines: Iterable[str]) -> Iterator[str]:
-    """Yields uv's lines about steps and downloads. Ignores the list of packages. Other lines go to standard error."""
+    """Yields uv's lines about steps and downloads. Ignores the list of packages. Copies other lines to stderr."""
     for line in lines:
         if re.match(r"(Downloading|Prepared|Installed) ", line):
             yield line.strip()
@@ -79,7 +79,8 @@ def pip_options() -> dict[str, str]:
 
 def uv_environment(options: dict[str, str]) -> dict[str, str]:
     """Returns the environment for uv, with pip's `options`. Variables UV_… that are already set have precedence."""
-    environment = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # as pip does; safe, because the lock has hashes
+    # uv chooses among the packages of all indexes, as pip does. This is safe, because the lock has hashes.
+    environment = {"UV_INDEX_STRATEGY": "unsafe-best-match"}
     for option, (variable, separator) in VARIABLES.items():
         # Leave out folders that do not exist: pip ignores them, but uv fails.
         values = [word for word in options.get(option, "").split() if option != "find-links" or _exists(word)]

@@ -56,7 +56,7 @@ __all__ = [
 
 
 def show(part: str) -> None:
-    """Prints `part` into the document, between empty lines. Without them, Markdown would join it with the comment."""
+    """Prints `part` into the document, between empty lines, because Markdown would join `part` with cog's comments."""
     print(f"\n{part}\n")  # noqa: T201
 
 
@@ -66,7 +66,7 @@ def version(line: str) -> None:
 
 
 def listening() -> str:
-    """Returns the line that the local run prints when it listens, as a block of code."""
+    """Returns the line that `python -m local` prints when it listens, as a Markdown block."""
     line = f"Listening on http://127.0.0.1:8000 with {NEWEST.value} ({__version__})"
     return "\n".join(["```text", line, "```"])
 
@@ -86,7 +86,7 @@ def instructions(after: str, before: str) -> str:
 
 
 def releases() -> str:
-    """Returns the table of the releases: the published figures, and ours in the published machine's time."""
+    """Returns the table of the releases: published figures, and figures measured in the published machine's time."""
     calibrated, _ = documents.newest("calibrated")
     history, _ = documents.newest("history")
     rows = [

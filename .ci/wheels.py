@@ -27,7 +27,7 @@ SYSTEMS = {
 RESOLVE = [
     *(UV, "pip", "compile", "--python", sys.executable, "--no-deps", "--no-header", "--no-annotate"),
     *("--only-binary", ":all:"),
-    *("--no-binary", "forbiddenfruit"),  # has no wheel, but is pure Python, so no compiler is needed
+    *("--no-binary", "forbiddenfruit"),  # this package has no wheel, but needs no compiler
 ]
 
 

@@ -64,7 +64,7 @@ def build(root: Path, folder: Path, repository: str | None) -> Path:
 
 
 def _write_sources(root: Path, folder: Path, repository: str | None) -> set[str]:
-    """Writes the pages' Markdown. Returns the files that they show or link to. Raises SiteError if a link is broken."""
+    """Writes the pages' Markdown. Returns the other files that the pages need. Raises SiteError if a link is broken."""
     course = read_course((root / CHANGELOG).read_text(encoding="utf-8"))
     pages = read_pages(root)
     links = Links(root, {page.source: page.target for page in pages}, course.anchors, repository)

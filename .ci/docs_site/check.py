@@ -1,4 +1,4 @@
-"""Follows each link of the built site. Pages, anchors and files must exist, and no file may be on another host."""
+"""Follows each link within the built site: its target must exist. Pages must not load files from other hosts."""
 
 import re
 from dataclasses import dataclass, field
@@ -62,7 +62,7 @@ def _elsewhere(address: str) -> bool:
 
 
 def _problem(page: Path, address: str, read: dict[Path, _Addresses]) -> str | None:
-    """Returns what is wrong with an internal address, or None."""
+    """Returns what is wrong with an internal address, or None if nothing is wrong."""
     parts = urlsplit(address)
     target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
     if not target.is_file():

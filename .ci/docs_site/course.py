@@ -23,7 +23,7 @@ class Course:
 
 
 def read_course(changelog: str) -> Course:
-    """Makes a page from the introduction, from each release (oldest first), and from all other sections together."""
+    """Makes a page of the introduction, a page of each release (oldest first), and one page of all other sections."""
     introduction, sections = _sections(changelog)
     texts = {INDEX: introduction}
     texts |= {f"course/{anchor}.md": promoted(section) for anchor, section in reversed(sections) if anchor}
@@ -36,7 +36,7 @@ def read_course(changelog: str) -> Course:
 
 
 def _sections(changelog: str) -> tuple[str, list[tuple[str | None, str]]]:
-    """Returns the text before the first section, and each section with its anchor or None."""
+    """Returns the text before the first section, and each section with its anchor, or with None if it has no anchor."""
     starts = [heading.start for heading in headings(changelog) if heading.level == SECTION]
     cut = [changelog[start:end] for start, end in zip([0, *starts], [*starts, len(changelog)], strict=True)]
     # An anchor is at the end of the text before its section.

@@ -56,7 +56,7 @@ class Links:
             return self._image(page, source, html.escape(text, quote=True))
         if source == CHANGELOG or source in self._pages:
             return f"[{text}]({self._page(page, source, anchor)})"
-        if source.startswith(".."):  # a page of GitHub outside the files, such as the issues
+        if source.startswith(".."):  # a page of the project on GitHub, such as its issues
             return f"[{text}]({self._repository}/{posixpath.basename(source)})" if self._repository else text
         if source.endswith(SHOWN):
             return f'<a href="{self._file(page, source)}">{text}</a>'

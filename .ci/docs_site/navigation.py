@@ -8,12 +8,12 @@ from docs_site.pages import Page
 
 HOME = "README.md"
 INDEX = "docs/README.md"
-# The caption of the other pages. The index links neither to such a page nor to a README in a folder above the page.
+# The caption of the pages to which the index does not link, unless the index links to a README in a folder above.
 REST = "More"
 
 
 def with_contents(pages: list[Page]) -> dict[str, str]:
-    """Returns the text of each page, with tables of contents added, by the page's target.
+    """Adds tables of contents to the pages. Returns the text of each page, by the page's target.
 
     The home page gets the site's table of contents. Each other page gets a table of the pages below it.
     """

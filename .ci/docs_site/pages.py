@@ -1,4 +1,4 @@
-"""The pages of the site: each tracked Markdown file, except the changelog, which becomes several pages (course.py)."""
+"""The pages of the site: each Markdown file except the changelog, which becomes several pages (course.py)."""
 
 import subprocess
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def target_of(source: str) -> str:
 
 
 def read_pages(root: Path) -> list[Page]:
-    """Returns the pages of all Markdown files except the changelog, including new files that are not committed."""
+    """Returns a page for each Markdown file except the changelog. Leaves out the files that git ignores."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "*.md"]
     names = subprocess.run(listed, cwd=root, capture_output=True, encoding="utf-8", check=True).stdout.split("\0")
     found = sorted({name for name in names if name and (root / name).is_file()} - {CHANGELOG})
