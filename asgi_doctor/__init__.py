@@ -13,19 +13,19 @@ How it works:
 watchdog.py     a thread that samples the stack of the loop's thread
 watched.py      the watched thread: its stack, CPU time, time without a core, garbage collections
 block.py        a block: one callback of the loop, with its samples
-greenlets.py    the frames of a thread, including a thread that runs a greenlet
+greenlets.py    the frames of a thread, even while the thread runs a greenlet
 stacks.py       stacks as locations in files
 parts.py        divides a block among the lines that share it
-request.py      finds, in another thread, the request that a task works for
-pools.py        calls that wait for a thread of AnyIO's pool or the default executor; threads.py: lines in the threads
-startup.py      what blocks the start
-tally.py        adds up the blocks of a line; decides whether it waits, computes, builds a client or collects garbage
+request.py      finds the request that a task of another thread works for
+pools.py        calls that wait for a thread of a pool; threads.py: the lines that the threads of the pool run
+startup.py      the lines that block the application's start
+tally.py        adds up a line's blocks; decides whether the line waits, computes, builds a client or collects garbage
 findings.py     all findings of a loop
 cures.py        chooses the advice from advice.py; builders.py recognises objects that are expensive to create
-scheduling.py   how long a thread used or waited for a core; garbage.py: its collections; cgroup.py: CPU throttling
+scheduling.py   how long a thread used or waited for a core; garbage.py: garbage collections; cgroup.py: throttling
 cli.py          the command; options.py, configuration.py, session.py, target.py, deadline.py, serve.py, load.py,
                 page.py, report.py, outputs.py, terminal.py are its parts
-attach.py       watches a process that is already running; attached.py runs inside this process
+attach.py       watches a process that is already running; attached.py runs inside that process
 errors.py       DoctorError, which the command prints as one line
 middleware.py   `watch`
 plugin.py       the pytest plugin; guard.py is `no_blocking`, and loops.py records which loops are running
@@ -43,7 +43,7 @@ __all__ = ["Finding", "Kind", "no_blocking", "watch"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the name on first use, because a process that only measures its loop's delay needs no watchdog."""
+    """Imports the object only when it is used. A process that only measures the loop's delay needs no watchdog."""
     if name == "watch":
         from asgi_doctor.middleware import Watch
 

@@ -63,7 +63,7 @@ def run(pid: int, warn: float, seconds: float, say: Callable[[str], None]) -> Re
 
 @contextmanager
 def _folder(pid: int) -> Iterator[tuple[Path, str]]:
-    """Yields two paths of a new folder: for this process, and for process `pid`, which may be in a container."""
+    """Makes a folder. Yields its path in this process and its path in process `pid`, which may be in a container."""
     root = Path(f"/proc/{pid}/root") if _PROC.exists() else Path("/")
     # In a container with a read-only root, only /dev/shm is writable. S108 is ignored: mkdtemp makes a private folder.
     for place in (os.environ.get("TMPDIR", "/tmp"), "/tmp", "/dev/shm"):  # noqa: S108
@@ -112,7 +112,7 @@ def _execute(pid: int, script: str) -> None:
 
 
 def _read(pid: int, folder: Path, seconds: float, say: Callable[[str], None]) -> list[Finding]:
-    """Passes each message that the process writes to `say`, and returns the findings that it writes at the end.
+    """Passes each message of the process to `say`. Returns the findings, which are the last message.
 
     Raises DoctorError if the process ends early, cannot be watched, or does not write the findings in time.
     """
@@ -135,7 +135,7 @@ def _read(pid: int, folder: Path, seconds: float, say: Callable[[str], None]) ->
                 (folder / "script.py").unlink(missing_ok=True)  # makes the process stop watching and write its findings
     if not _runs(pid):
         raise DoctorError(f"process {pid} has ended")
-    _execute(pid, os.devnull)  # the script has not run: replaces it, because its folder will be deleted
+    _execute(pid, os.devnull)  # replaces the script, so that it does not run later, without its folder
     raise DoctorError(f"process {pid}: {_SILENT}")
 
 
@@ -161,7 +161,7 @@ def _why_not(pid: int) -> str:
 
 
 def _children(pid: int) -> str:
-    """Returns text to append to a message: the ids of child processes (for example workers), or "" without any."""
+    """Returns the ids of child processes (for example workers), as text to append to a message, or "" without any."""
     with suppress(OSError):
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
         return f"; its child processes are {', '.join(children)}" if children else ""

@@ -31,7 +31,7 @@ _OF_LOOP = re.compile(r"asyncio[/\\](base_events|events|runners)\.py$")
 def watch(folder: str, main: asyncio.AbstractEventLoop | None, warn: float, seconds: float) -> None:
     """Watches all loops for `seconds`, or until the command deletes the script. Writes messages to `folder`, as JSON.
 
-    `main` is the main thread's loop, or None. At the end, removes this copy of the doctor from the process.
+    `main`: the loop that runs in the main thread, if any. At the end, removes this copy of the doctor from the process.
     """
     sources = set(linecache.cache)
     with (Path(folder) / "found").open("a", encoding="utf-8", buffering=1) as file:
@@ -44,7 +44,7 @@ def watch(folder: str, main: asyncio.AbstractEventLoop | None, warn: float, seco
             if finding.kind in SAID_AT_ONCE:
                 write("said", other(finding))
 
-        for argument in sys.orig_argv:  # an application named on the command line may be an installed package
+        for argument in sys.orig_argv:  # the application counts as the user's code, even if it is installed
             if re.fullmatch(r"[\w.]+:[\w.]+", argument):
                 claim_package(argument.partition(":")[0])
         collected = Findings(warn, lambda *found: write("said", blocking(*found)), report)
@@ -65,12 +65,12 @@ def watch(folder: str, main: asyncio.AbstractEventLoop | None, warn: float, seco
 
 
 def _running_loops(main: asyncio.AbstractEventLoop | None) -> Iterator[RunningLoop]:
-    """Yields each running loop once. Searches the local variables of all running functions for loops and Runners."""
+    """Yields each running loop once. Searches the local variables in all stacks for loops and asyncio's Runners."""
     known = set()
     for thread in sorted(threading.enumerate(), key=lambda one: one is not threading.main_thread()):
         frames = frames_of_thread(thread.ident or 0)
         depth = next((index for index, one in enumerate(frames) if one.f_code.co_flags & inspect.CO_COROUTINE), None)
-        if depth is None:  # no coroutine runs: estimates the depth, which `Watchdog._answer` corrects
+        if depth is None:  # no coroutine runs: estimates the depth; `Watchdog._answer` corrects it later
             own = [index + 1 for index, one in enumerate(frames) if _OF_LOOP.search(one.f_code.co_filename)]
             depth = max(own, default=len(frames))
         here = [main] if thread is threading.main_thread() else []
@@ -88,7 +88,7 @@ def _loop_of(value: object) -> asyncio.AbstractEventLoop | None:
 
 
 def _forget(folder: str, sources: set[str], loops: list[asyncio.AbstractEventLoop]) -> None:
-    """Waits for the doctor's last callbacks on the loops. Then removes the doctor's modules and cached source lines."""
+    """Waits for the doctor's last callbacks. Then removes its modules, and linecache's files except `sources`."""
     for loop in loops:
         free = threading.Event()
         with suppress(RuntimeError):  # the loop is closed

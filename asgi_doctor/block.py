@@ -10,14 +10,14 @@ from asgi_doctor.stacks import Stack
 from asgi_doctor.watched import Passed
 
 # Seconds. Python code releases the interpreter lock to a waiting thread within 5 ms (`sys.getswitchinterval()`). The
-# rest is for getting a core. If the sampler waits longer, C code or a garbage collection has kept the lock.
+# other 10 ms are for getting a core. If the sampler waits longer, C code or a garbage collection has kept the lock.
 MOST_SWITCH = 0.015
 SAMPLES = 5  # a block that is as long as the limit gets this many samples
 MOST_SAMPLES = 100  # a block keeps only this many samples, the latest ones
 
 
 class Sample(NamedTuple):
-    """A stack of the loop's thread. `seconds`: how long it lasted, without the time in which the thread had no core.
+    """A stack of the loop's thread. `seconds`: the stack's duration, without the time in which the thread had no core.
 
     `computing`: CPU seconds of the thread. `collecting`: seconds of garbage collections. Consecutive samples with equal
     stacks are merged: `times` is the number of merged samples, and `first` is the `seconds` of the first one.
@@ -80,7 +80,7 @@ class Block:
 
 @dataclass(slots=True)
 class Ping:
-    """A callback that the watchdog schedules on the loop. `answered`: when the loop has run it, or None before."""
+    """A callback that the watchdog schedules on the loop. `answered`: when the loop ran it, or None if it has not."""
 
     answered: float | None = None
 

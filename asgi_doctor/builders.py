@@ -1,4 +1,4 @@
-"""Recognises expensive work that a process should do only once: to create a client or a TLS context, or to import."""
+"""Recognises expensive work that a process should do once: creating a client or TLS context, or importing a module."""
 
 import re
 from functools import lru_cache

@@ -38,7 +38,7 @@ def throttling(stat: Path | None) -> Throttling | None:
         return None
     if "nr_periods" not in counted:
         return None
-    # Nanoseconds in v1, microseconds in v2.
+    # The kernel counts nanoseconds in v1 of cgroups, and microseconds in v2.
     seconds = (
         int(counted["throttled_time"]) / 1e9
         if "throttled_time" in counted
@@ -63,7 +63,7 @@ def _groups(proc: Path) -> Iterator[Path]:
 
 
 def _mounted(mounts: list[list[str]], version_2: bool) -> Iterator[tuple[PurePosixPath, Path]]:
-    """Yields each mount of cgroup v2, or of v1's cpu controller: the mounted folder, and the mount point."""
+    """Yields each mount of cgroup v2, or of v1's cpu controller: the folder that is mounted, and where."""
     for fields in mounts:
         kind, _, options = fields[fields.index("-") + 1 :][:3]
         if kind == ("cgroup2" if version_2 else "cgroup") and (version_2 or "cpu" in options.split(",")):

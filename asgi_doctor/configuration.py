@@ -73,7 +73,7 @@ def _arguments(name: str, value: Any) -> list[str]:
 
 
 def _request(entry: Any) -> list[str]:
-    """Returns the options for one request. `entry`: a string or a table. Raises DoctorError if the table is wrong."""
+    """Returns the options for an entry of `send`, a string or a table. Raises DoctorError if the table is wrong."""
     entry = entry if isinstance(entry, dict) else {"request": entry}
     table = {name: value if isinstance(value, list) else [value] for name, value in entry.items()}
     if "request" not in table or not table.keys() <= _OPTIONS.keys():
@@ -99,7 +99,7 @@ def baseline(findings: Iterable[Finding]) -> str:
 def known_findings(file: Path | None, *, writes: bool = False) -> Known:
     """Returns the keys of the findings in the baseline `file`, or an empty set if `file` is None.
 
-    Raises DoctorError if the file is missing or is no baseline. With `writes`, it may be missing: this run writes one.
+    Raises DoctorError if the file is no baseline, or if it is missing and this run does not write one (`writes`).
     """
     if file is None or (writes and not file.exists()):
         return set()

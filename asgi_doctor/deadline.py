@@ -18,7 +18,7 @@ _LIFESPAN = "/uvicorn/lifespan/on.py"
 class Deadline:
     """Calls `missed` with a text about what the start waits for, unless `met` is called within `seconds`.
 
-    Calls `missed` in another thread. Create the object in the thread that starts the application.
+    Another thread calls `missed`. Create the object in the thread that starts the application.
     """
 
     def __init__(self, seconds: float, missed: Callable[[str], None]) -> None:
@@ -45,7 +45,7 @@ class Deadline:
         return f"has not ended after {self._seconds:g} s: it waits for {self._part}{at}"
 
     def _line(self) -> Location | None:
-        """Returns the user's innermost line in the thread's stack, or else in the lifespan's stack, or else None."""
+        """Returns the user's innermost line in the thread's stack or else the lifespan's, or None if there is none."""
         with without_collections():
             return self._read_line()
 

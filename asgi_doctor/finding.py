@@ -8,7 +8,7 @@ class Kind(StrEnum):
     """The way in which a line blocks.
 
     WAITS: in a sleep, or for a socket, lock, subprocess or file. COMPUTES: runs Python, a regular expression or a
-    serialiser. BUILDS: creates a client or a TLS context, or imports a module. STARVES: keeps the threads of a pool, so
+    serialiser. BUILDS: creates a client or a TLS context, or imports a module. STARVES: keeps a pool's threads busy, so
     calls wait for a thread. COLLECTS: collects garbage. MANY_SHORT: blocks often, each time for less than the limit.
     STARTUP: waits, computes or collects garbage before the first request.
     """
@@ -32,7 +32,7 @@ class Cure:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line that blocks. `count`: the number of blocks. `seconds`: their sum. `longest`: the longest, in seconds.
+    """One line that blocks. It blocked `count` times, for `seconds` in total, each time for at most `longest` seconds.
 
     For the kind STARVES, the figures describe a period in which there was always a call that waited for a thread:
     `count` is the largest number of calls that waited at once, `seconds` is the sum of the calls' waiting times, and
@@ -40,10 +40,10 @@ class Finding:
 
     `route`: like `GET /orders/{id}`, or "" outside of a request. `chain`: the calls from the line to the library, each
     as `file:line in function`, the line itself first. `in_app`: the line is the user's, not a library's. `trace_id`:
-    OpenTelemetry's trace id of the last block, or None. `uncertainty`: half the width of the 95 % interval of
-    `seconds`, or 0 if no other line shares the blocks. `libraries`: the packages that the line calls; if the line is in
-    a library, this library comes first. `allowed`: a comment in the code allows the line to block. `coroutine`: the
-    line in the nearest `async def` that calls the line's function, or "" if there is none or the line is in one itself.
+    OpenTelemetry's trace id of the last block, or None. `uncertainty`: half the width of the 95 % confidence interval
+    of `seconds`, or 0 if no other line shares the blocks. `libraries`: the packages that the line calls; if the line
+    is in a library, this library comes first. `allowed`: a comment in the code allows the line to block. `coroutine`:
+    the nearest outer line in an `async def`, or "" if there is none, or if the blocking line is in an `async def`.
     """
 
     file: str

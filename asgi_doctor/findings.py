@@ -27,11 +27,11 @@ MOST_TALLIES = 1000
 
 
 class Findings:
-    """Collects blocks.
+    """Collects the findings about the blocks of event loops.
 
     `on_found` is called once per line, when a block of the line exceeds the limit. `on_finding` is called when a line's
-    first long block ends or has lasted STUCK_LIMITS times the limit, when the sum of short blocks is too large, and for
-    new findings that `add` receives. Neither is called for a line that a comment in the code allows to block.
+    first long block ends or has lasted STUCK_LIMITS times the limit, when a function's short blocks add up to too much,
+    and for new findings that `add` receives. Neither is called for a line that a comment in the code allows to block.
     """
 
     def __init__(self, limit: float, on_found: OnFound | None, on_finding: OnFinding | None) -> None:
@@ -54,7 +54,7 @@ class Findings:
             return sorted((one for one in found if not one.allowed), key=lambda finding: -finding.seconds)
 
     def add(self, finding: Finding) -> None:
-        """Adds a finding that is not a block of the loop: starvation, or the start."""
+        """Adds a finding that is not a block of the loop: starvation of a pool, or a slow start."""
         with self._lock:
             place = (finding.file, finding.line, finding.route, finding.kind)
             known = [one for one in self._others if (one.file, one.line, one.route, one.kind) == place]
@@ -99,9 +99,9 @@ class Findings:
                 self._add_short(part, block.request, now)
 
     def _long_parts(self, block: Block) -> tuple[list[Part], list[Part]]:
-        """Returns the long parts and the short parts of a block.
+        """Returns the long parts and the short parts of a block. If the block is below the limit, all parts are short.
 
-        Parts above the limit are long. If the block is above the limit, but none of its parts is, all parts are long.
+        Otherwise, a part is long if it is above the limit or if its line has had a long part. If none is long, all are.
         """
         parts, route = divided(block, self._limit / SAMPLES), block.request.route
         long = [part for part in parts if part.seconds > self._limit or (part.location, route) in self._long]

@@ -50,7 +50,7 @@ def without_collections() -> Iterator[None]:
 
     Python 3.11 may collect garbage while it makes a frame object. A finalizer that runs in this collection may let the
     frame's thread continue. If the frame then ends, the new object is invalid, and the process crashes.
-    Python 3.12 collects only between instructions: https://github.com/python/cpython/issues/97922
+    Python 3.12 collects only between instructions, which is safe: https://github.com/python/cpython/issues/97922
     """
     collects = sys.version_info < (3, 12) and gc.isenabled()
     if collects:

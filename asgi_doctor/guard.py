@@ -62,7 +62,7 @@ class NoBlocking:
 
     @property
     def blocks(self) -> list[Finding]:
-        """Returns all findings about lines of the user, including findings that are allowed or in the baseline."""
+        """Returns all findings about lines of the user, including those that `permitted` excludes from `findings`."""
         found = [finding for watchdog in [*self._ended, *self._watchdogs.values()] for finding in watchdog.findings]
         blocks = [finding for finding in found if finding.kind in _BLOCKS and finding.in_app]
         return [one for one in blocks if not _DEBUGGERS & set(one.libraries)]
@@ -80,7 +80,7 @@ class NoBlocking:
         loops.observe()
         loops.listeners.append(self._changed)
         running, here = list(loops.running), _running_loop()
-        if here is not None and all(one.loop is not here for one in running):  # the loop has run since before `observe`
+        if here is not None and all(one.loop is not here for one in running):  # `here` started before `observe`
             running.append(RunningLoop(here, threading.current_thread(), depth_of_loop()))
         for loop in running:
             self._changed(loop, starts=True)

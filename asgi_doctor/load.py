@@ -25,7 +25,7 @@ _MOST_BYTES = 1_000_000  # about this much of a response's body is kept, to find
 
 
 class Request(NamedTuple):
-    """A request of --send. Without a Content-Type header, valid JSON is sent as JSON, and any other body as a form."""
+    """A request of --send. Without a Content-Type header, the body's type is JSON if it is valid JSON, or a form."""
 
     method: str
     path: str
@@ -39,7 +39,7 @@ def send_all(host: str, port: int, at_once: int, requests: Sequence[Request], sa
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as sending:
         assert sending.stdin is not None
         assert sending.stdout is not None
-        with sending.stdin as written:  # not as arguments: other users can see them, and a header may be secret
+        with sending.stdin as written:  # not as arguments, which other users can see: a header may be secret
             written.write(json.dumps(requests))
         for line in sending.stdout:
             say(line.rstrip())
@@ -47,7 +47,7 @@ def send_all(host: str, port: int, at_once: int, requests: Sequence[Request], sa
 
 
 class Client:
-    """Sends requests to one server, with the cookies and values of earlier answers."""
+    """Sends requests to one server, with the cookies and the JSON values of earlier responses."""
 
     def __init__(self, host: str, port: int) -> None:
         self._host, self._port = host, port

@@ -9,14 +9,14 @@ from time import monotonic
 
 # Each timer costs an idle process about 0.1 ms of CPU time. One timer every 20 ms uses 0.5 % of a core.
 INTERVAL_SECONDS = 0.02
-# Time until the first timer. The start of the process may end with a full garbage collection, which blocks the loop.
-# After this time, the collection has ended, but no request can have been answered yet.
+# Time from `start` until the first timer is set. The start of the process may end with a full garbage collection,
+# which blocks the loop. After this time, the collection has ended, but no request can have been answered yet.
 START_SECONDS = 0.001
 WINDOW_SECONDS = 10
 
 
 class LoopDelay:
-    """Measures the event loop's delay from `start` to `stop`, which must be called on the loop.
+    """Measures the event loop's delay from `start` to `stop`. Call both methods on the loop.
 
     `observe` receives each delay in seconds. Any thread may call `longest`, even while the loop is blocked.
     """
@@ -26,7 +26,7 @@ class LoopDelay:
         self._interval = interval
         self._expected: float | None = None
         self._timer: asyncio.TimerHandle | None = None
-        # For each of the last WINDOW_SECONDS seconds: the second of the clock, and the longest delay in this second.
+        # For each of the last WINDOW_SECONDS seconds: the clock's time in whole seconds, and the longest delay in it.
         self._seconds = [(0, 0.0)] * WINDOW_SECONDS
 
     def start(self) -> None:

@@ -1,4 +1,4 @@
-"""Records which event loops run now, and in which threads. `no_blocking` watches these loops without starting them."""
+"""Records which event loops run now, and in which threads. `no_blocking` watches these loops, but starts none."""
 
 import asyncio
 import functools

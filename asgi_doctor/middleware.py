@@ -50,7 +50,7 @@ def is_asgi_2(app: Any) -> bool:
 
 
 def unwatchable(loop: object | None) -> str:
-    """Returns the reason why the doctor cannot watch `loop`, or "". `loop` is None if asyncio does not run (trio)."""
+    """Returns why the doctor cannot watch `loop`, or "" if it can. `loop` is None if trio runs instead of asyncio."""
     gevent = sys.modules.get("gevent.monkey")
     if gevent is not None and gevent.is_module_patched("threading"):
         return "gevent has replaced threads by greenlets, which cannot watch each other"
@@ -83,7 +83,7 @@ class Watch:
         self._watchdogs: dict[asyncio.AbstractEventLoop | None, Watchdog | None] = {}
         self._delays: dict[asyncio.AbstractEventLoop | None, LoopDelay] = {}
         caller = str(sys._getframe(1).f_globals.get("__name__"))
-        if caller.partition(".")[0] not in {"starlette", "fastapi", "litestar"}:  # not called by `add_middleware`
+        if caller.partition(".")[0] not in {"starlette", "fastapi", "litestar"}:  # the user's module
             claim_package(caller)
 
     def __getattr__(self, name: str) -> Any:
@@ -125,7 +125,7 @@ class Watch:
             if why := unwatchable(loop):
                 _logger.warning("asgi_doctor does not watch this event loop: %s", why)
                 return
-            # The watchdog starts after `discover`, which may import AnyIO's backend.
+            # `discover` may block the loop, because it may import AnyIO's backend. So the watchdog starts afterwards.
             await (watchdog := Watchdog(self._warn, collected=self._collected)).pools.discover()
             self._watchdogs[loop] = watchdog.__enter__()
             if (delay := metrics.exported()) is not None:

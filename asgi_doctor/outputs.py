@@ -95,7 +95,7 @@ def as_github(finding: Finding) -> str:
 
 
 def in_repository(file: str) -> Path:
-    """Returns the path relative to the repository's root, as GitHub needs it, or unchanged for a file elsewhere."""
+    """Returns the path relative to the repository's root, as GitHub needs it, or unchanged if the file is elsewhere."""
     here, workspace = Path.cwd(), os.environ.get("GITHUB_WORKSPACE")
     root = next((one for one in (here, *here.parents) if (one / ".git").exists() or str(one) == workspace), here)
     own = not file.startswith("…") and (here / file).is_relative_to(root)
