@@ -17,8 +17,8 @@ from asgi_doctor.block import SAMPLES, Block, Sample
 from asgi_doctor.request import Request
 from asgi_doctor.stacks import Location, Stack
 
-# If a function takes at least this share of its caller's time, it becomes the part, not the caller. Half would be too
-# little: if three functions each take a third of the time, one often has more than half of a few samples by chance.
+# If a function takes at least this share of its caller's time, the part is the function, not the caller. Half would be
+# too little: of three functions that take equal times, one often has more than half of the samples if these are few.
 _MOST = 3 / 4
 # Samples that alternate at random (see _RARELY) are ignored if they take less than this share of the time.
 _LITTLE = 1 / 5
@@ -35,7 +35,7 @@ _ROOT = Location("", 0, "")
 
 
 class Part(NamedTuple):
-    """The time of one line in a block. `variance`: of `seconds`, in s². Samples show only roughly when a line ends."""
+    """One line's time in a block. `variance` is that of `seconds` in s². Samples show only roughly when a line ends."""
 
     location: Location
     samples: Sequence[Sample]
@@ -46,7 +46,7 @@ class Part(NamedTuple):
 
     @property
     def stack(self) -> Stack:
-        """Returns the stack of the longest sample whose stack contains the line, or else of the longest sample."""
+        """Returns the stack of the longest sample that contains the line or, if none does, of the longest sample."""
         fitting = [sample for sample in self.samples if self.location in sample.stack]
         return max(fitting or self.samples, key=lambda sample: sample.seconds).stack
 
@@ -65,7 +65,7 @@ class _Seen:
 
 
 def divided(block: Block, interval: float) -> list[Part]:
-    """Returns the parts of a block with samples, the longest first. `interval`: the seconds between two samples."""
+    """Returns the parts of a block that has samples, the longest first. `interval`: seconds between two samples."""
     seen = [_seen(sample, block.request, interval) for sample in block.samples]
     _assign(seen, 0, waits=_COUNTS_CPU and block.computing < _seconds(seen) * _WAITS)
     taken = Counter[Location | None]()
@@ -95,7 +95,7 @@ def _seen(sample: Sample, request: Request, interval: float) -> _Seen:
 
 
 def _is_of_framework(stack: Stack) -> bool:
-    """Returns whether the framework works for the endpoint: the framework has a frame inside all frames of the user."""
+    """Returns whether the framework works for the endpoint: one of its frames is deeper than all frames of the user."""
     own = max((index for index, one in enumerate(stack) if one.in_app), default=-1)
     return any(one.file.endswith(FRAMEWORKS) for one in stack[own + 1 :])
 
@@ -122,7 +122,7 @@ def _shares(seen: list[_Seen]) -> dict[Location, tuple[float, float]]:
 
 
 def _assign(seen: list[_Seen], depth: int, *, waits: bool) -> None:
-    """Assigns each sample to a line, or to none. The paths of all samples have the same function at the index `depth`.
+    """Assigns each sample to a line, or to none (see _LITTLE). All paths have the same function at the index `depth`.
 
     If the block `waits`, each line gets its own samples, even if several lines alternate, as in a `for` loop.
     """
@@ -143,9 +143,9 @@ def _assign(seen: list[_Seen], depth: int, *, waits: bool) -> None:
 
 
 def _assign_mixed(seen: list[_Seen], depth: int) -> None:
-    """Assigns samples whose functions alternate at random to the function that takes longest, if it exceeds _MOST.
+    """Assigns samples whose functions alternate at random. If one function exceeds _MOST, assigns only its samples.
 
-    Otherwise, assigns all of them to the line at the index `depth` that calls these functions for most of the time.
+    Otherwise, assigns all samples to the line at the index `depth` that calls these functions for most of the time.
     """
     if depth == 0:  # prefer the user's code to the code of libraries
         seen = [one for one in seen if one.path[1].in_app] or seen

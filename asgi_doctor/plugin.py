@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def no_blocking(request: pytest.FixtureRequest) -> NoBlocking:
-    """Fails the test if a line blocks an event loop for longer than the limit outside of `no_blocking.allowed()`."""
+    """Fails the test if a line blocks an event loop for longer than the limit, except in `no_blocking.allowed()`."""
     return _watching(request.node)
 
 

@@ -20,7 +20,7 @@ from asgi_doctor.threads import Line, awaiting_lines, busy_lines
 INTERVAL_SECONDS = 0.05
 # If the threads together use more than this share of one core, they compute. Otherwise, they wait.
 _COMPUTING = 0.5
-# Calls must wait for a thread for this many times the limit to be a finding, because a short burst is not starvation.
+# Calls that wait for a thread become a finding after this many times the limit: a short burst is not starvation.
 LIMITS = 3
 
 
@@ -46,7 +46,7 @@ class AnyioPool:
 
 @dataclass
 class DefaultExecutor:
-    """The executor of `asyncio.to_thread`."""
+    """The event loop's default executor, which `asyncio.to_thread` uses."""
 
     executor: ThreadPoolExecutor
 
@@ -59,7 +59,7 @@ class DefaultExecutor:
 
 @dataclass
 class _Spell:
-    """A period in which calls waited for a thread of one pool. `cpu`: as in `Pools.look`, when the period began."""
+    """A period in which calls waited for a thread of a pool. `cpu`: the `cpu` of `Pools.look` when it began."""
 
     began: float
     seen: float
@@ -78,7 +78,7 @@ class _Spell:
 
 
 class Pools:
-    """Samples the pools at most every INTERVAL_SECONDS. Reports a finding if calls wait for LIMITS times the limit."""
+    """Samples AnyIO's pool and the default executor. Reports a finding if calls wait for LIMITS times the limit."""
 
     def __init__(self, limit: float, report: Callable[[Finding], None]) -> None:
         self._limit, self._report = limit, report
@@ -96,7 +96,7 @@ class Pools:
     def look(self, now: float, cpu: float, loop: asyncio.AbstractEventLoop, *, free: bool) -> None:
         """Samples the pools. If the loop is not `free`, ignores waiting calls, because they may wait only for the loop.
 
-        `cpu`: the total CPU seconds of all threads except the loop's thread.
+        `cpu`: the total CPU seconds of all threads except the loop's thread. Samples at most every INTERVAL_SECONDS.
         """
         if now < self._next:
             return

@@ -48,7 +48,7 @@ def summary(findings: list[Finding], known: int, seen: str, warn: float, explain
 
 
 def described(finding: Finding) -> Iterator[str]:
-    """Yields the lines about one finding: where, how long, what, the calls to the library, and the cure."""
+    """Yields the text about one finding, line by line: its place, times, code and kind, the calls, and the cure."""
     yield f"{finding.place}: {times(finding)}"
     yield f"    {finding.source}"
     yield f"    {finding.route or 'no request'} · {finding.kind.value}: {WHAT[finding.kind]}"
@@ -60,7 +60,7 @@ def described(finding: Finding) -> Iterator[str]:
 
 
 def calls(finding: Finding) -> Iterator[str]:
-    """Yields the call in the nearest outer `async def`, where `await` is possible, and the calls of the line."""
+    """Yields the nearest outer line in an `async def`, where `await` is possible, and the calls that the line makes."""
     if finding.coroutine:
         yield f"      ← {finding.coroutine}, the nearest `async def`"
     yield from (f"      → {call}" for call in finding.chain[1:])

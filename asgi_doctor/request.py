@@ -18,12 +18,12 @@ from asgi_doctor.stacks import Location, function_name
 current_scope: "ContextVar[dict[str, Any] | None]" = ContextVar("asgi_doctor_scope", default=None)
 
 
-# A segment of a path that is a number, a UUID or a hash.
+# A number, a UUID or a hash, if it is a whole segment of a path.
 _IDENTIFIER = re.compile(r"(?<=/)(\d+|[0-9A-Fa-f-]{16,})(?=/|$)")
 
 
 class Request(NamedTuple):
-    """The request during which a block occurred. `scope` is None outside of a request."""
+    """The request during which a block occurred. `scope` is ASGI's scope, or None outside of a request."""
 
     scope: dict[str, Any] | None
     trace_id: str | None
@@ -56,7 +56,7 @@ class Request(NamedTuple):
         return _definition(inspect.unwrap(found)) if callable(found) else None
 
     def or_in_stack(self, frames: list[FrameType]) -> "Request":
-        """Returns this request. If it has no scope, adds the scope in a frame's local variable `scope`, if any.
+        """Returns this request. If it has no scope, searches the local variables of `frames` for a scope and adds it.
 
         A request has no scope if its application runs without the doctor's wrapper, for example with `attach`.
         """
@@ -81,7 +81,7 @@ def request_of(context: Context | None) -> Request:
 
 
 def current_task(loop: asyncio.AbstractEventLoop) -> "asyncio.Task[Any] | None":
-    """Returns the task that the loop runs now, seen from another thread."""
+    """Returns the task that the loop runs now, or None if it runs none or the read fails. Any thread may call this."""
     try:
         return asyncio.current_task(loop)
     except RuntimeError:  # another thread changed asyncio's table of tasks meanwhile

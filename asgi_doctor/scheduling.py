@@ -1,7 +1,7 @@
 """The kernel scheduler's statistics of a thread: how long it used a core, and how long it waited for one.
 
-If a runnable thread has no core, the busy machine or a CPU limit delays it, not its code. schedstat counts both kinds
-of delay as run-queue time: https://docs.kernel.org/scheduler/sched-stats.html
+If a runnable thread has no core, the cause is a busy machine or a CPU limit, not the thread's code. schedstat counts
+both kinds of delay as run-queue time: https://docs.kernel.org/scheduler/sched-stats.html
 """
 
 import ctypes
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from asgi_doctor.cgroup import cpu_stat, throttling
 
-# Seconds. Values that are read at times further apart could belong to different intervals.
+# Seconds. If two threads' values are read at times further apart, they may not belong to the same interval.
 TOGETHER_SECONDS = 0.005
 # Seconds. A sampler that has no core for longer was stopped by a CPU limit. A busy machine delays it for less time.
 _STOPPED = 0.03

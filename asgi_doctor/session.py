@@ -1,4 +1,4 @@
-"""One session of the doctor: imports the app, serves it under the watchdog, and returns what was found."""
+"""One session of the doctor: imports the app, serves it under the watchdog, and returns the findings."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -150,7 +150,7 @@ class _Session:
             threading.Thread(target=self._send, args=(server, port), daemon=True).start()
 
     def _send(self, server: "WatchedServer", port: int) -> None:
-        """Sends the requests of --send. Then ends the session, unless the user has given a time."""
+        """Sends the requests of --send. Then ends the session, unless the user has given --for."""
         code = send_all(self._wanted.host, port, self._wanted.at_once, self._wanted.send, self._say)
         self.refused = code == 1  # `code` is negative if a signal ended the process, as with Ctrl-C
         if self._wanted.seconds is None:

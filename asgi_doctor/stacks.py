@@ -72,7 +72,7 @@ class Location(NamedTuple):
 
     @property
     def library(self) -> str:
-        """Returns the name by which the installed or standard package is imported, or "" for the user's code."""
+        """Returns the import name of the library that the line belongs to, or "" for the user's code."""
         shown = "" if self.in_app else self.shown_file
         return re.split(r"[/\\.]", shown[2:])[0] if shown.startswith("…/") else ""
 

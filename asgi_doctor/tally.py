@@ -27,7 +27,7 @@ class Tally:
 
     @property
     def location(self) -> Location:
-        """Returns the line that blocked for most of the time."""
+        """Returns the line that has blocked for the longest time in total."""
         return max(self._lines, key=lambda location: self._lines[location])
 
     def add(self, part: Part, request: Request) -> None:
@@ -42,7 +42,7 @@ class Tally:
         self.request = request
 
     def _add_samples(self, part: Part) -> None:
-        """Divides the part's seconds among its samples, adds the time spent on building, and keeps the heaviest stack.
+        """Divides the part's seconds among its samples, sums those spent on building, and chooses the stack to show.
 
         A long block has kept only its latest samples, which stand for the whole block.
         """
@@ -61,7 +61,7 @@ class Tally:
         most = self.seconds * _MOSTLY
         if self._building > most:
             return Kind.BUILDS
-        # Collections that run while a library makes many objects count as a part of the library's computing.
+        # If a library makes many objects, the collections in this time count as the library's computing.
         # A collection runs finalizers (`__del__`), which look like calls of the line that makes an object.
         inner = inside(self.stack, self.location)
         own = not inner or inner[0].function.endswith("__del__")
@@ -70,7 +70,7 @@ class Tally:
         return Kind.COMPUTES if self._computing > most else Kind.WAITS
 
     def finding(self, kind: Kind | None = None) -> Finding:
-        """Returns the finding so far. `kind`: None for the kind that follows from the blocks."""
+        """Returns the finding so far. `kind`: the finding's kind; None derives it from the blocks."""
         cause = self.cause
         kind = kind or (Kind.MANY_SHORT if self.short else cause)
         inner = inside(self.stack, self.location)

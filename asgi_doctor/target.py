@@ -14,7 +14,7 @@ from asgi_doctor.stacks import Location, claim_package
 
 
 def load(target: str, *, factory: bool = False) -> Any:
-    """Imports the app and returns it. With `factory`, `target` names a function, which this function calls for the app.
+    """Imports the app and returns it. With `factory`, `target` names a function that returns the app.
 
     Adds the current directory to the import path. Raises DoctorError if a step fails or the app is not an ASGI app.
     """

@@ -3,7 +3,7 @@
     with Watchdog(0.1, on_found):  # on the loop, e.g. in the lifespan of any ASGI app
         yield
 
-The argument is the limit of a block, in seconds. In this time, the watchdog's thread samples the stack of the loop's
+0.1 is the limit of a block, in seconds. In this time, the watchdog's thread samples the stack of the loop's
 thread five times. If the loop does not wait in its selector, the watchdog schedules a callback on the loop, the ping
 (`call_soon_threadsafe`), and samples more often during the first half of the limit. The loop answers the ping by
 running it. Before this, the loop may run several other callbacks; each of them is a separate block.
@@ -133,7 +133,7 @@ class Watchdog:
         if self._ping is None:
             self._start(passed, wanted, key, request, idle=not stack)
         elif stack and (self._block is None or self._block.callback != key):
-            # The loop runs another callback than before. The ping is behind both callbacks, so it is not answered yet.
+            # The loop runs another callback than before. The ping comes after both, so it is not answered yet.
             earliest = self._block.began if self._block is not None else self._last_free
             block = begun(key, request, passed, wanted, (earliest, passed.at - passed.seconds / 2))
             self._end(block.began)
@@ -156,7 +156,7 @@ class Watchdog:
             self._ended.set()
 
     def _account(self, passed: Passed, answered: float | None) -> None:
-        """Subtracts from the block the time without a core or lock. Ends the block if the ping was `answered`."""
+        """Subtracts time without a core or lock from the block. Ends the block at `answered`, unless it is None."""
         if self._block is not None:
             self._block.without_core += passed.without_core
             if passed.late > self._interval and not passed.kept_lock:
@@ -169,7 +169,7 @@ class Watchdog:
             self._last_free = max(self._last_free, answered)
 
     def _start(self, passed: Passed, wanted: float, key: Hashable, request: Request, *, idle: bool) -> None:
-        """Pings the loop, unless it seems to be idle and the last ping was less than PING_SECONDS ago."""
+        """Pings the loop, and begins a block unless the loop seems idle. Pings an idle loop only every PING_SECONDS."""
         if idle and passed.at - self._last_ping < PING_SECONDS:
             self._last_free = passed.at
             return
