@@ -145,7 +145,7 @@ def _examined(folder: Path, bank: str) -> str:
 
 
 def _shortened(output: str) -> str:
-    """Returns the summary from `output`. An ellipsis replaces the path of site-packages, and calls in the middle."""
+    """Returns the summary from `output`. Ellipses replace the path of site-packages, and the calls in the middle."""
     lines = output[output.index(f"{REQUESTS} requests") :].rstrip().splitlines()
     calls = [number for number, line in enumerate(lines) if line.lstrip().startswith("→")]
     lines[calls[1] : calls[-1]] = ["        …"]

@@ -59,7 +59,7 @@ def is_wait(frame: Frame) -> bool:
 
 
 def draw(title: str, root: Frame, webhooks: int) -> str:
-    """Returns an SVG document of `root` and all frames below it, with milliseconds per webhook (of `webhooks`)."""
+    """Returns an SVG document of `root` and the frames below it, with the time per webhook for `webhooks` webhooks."""
     svg = shapes.document(WIDTH, title, STYLE)
     shapes.text(svg, (MARGIN, 18), title, "bold")
     _legend(svg)

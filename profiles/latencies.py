@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 
 
 class Picture(NamedTuple):
-    """A picture of one `load` under several settings. `variables`: the name of each setting, and its variables."""
+    """A picture of one `load` under several settings. `variables`: each setting's name and environment variables."""
 
     title: alt.Title
     release: Release
@@ -96,7 +96,7 @@ def main(names: tuple[str, ...]) -> None:
 def _drawn(picture: Picture) -> Spec:
     attacks: dict[str, Requests] = {}
     rows = []
-    open_files.raise_limit()  # `file_limits` would require more files: most webhooks end before the last begins
+    open_files.raise_limit()  # enough open files: most webhooks end before the last begins
     for name, variables in picture.variables.items():
         click.echo(f"{picture.title.text}: {name} …")
         with TemporaryDirectory() as raw, open_stack("auto", [toxiproxy.latency(interleaved.SQS_LATENCY_S)]) as stack:

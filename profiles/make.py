@@ -4,8 +4,8 @@
 
 Each release handles twenty webhooks, one after the other, on a queue that speaks TLS and delays each call by 0.1 s.
 v01 has no queue. Instead, its DynamoDB table (with TLS) and its Chargebee API (without TLS) delay each call.
-The profile covers all webhooks except the first, which also resolves names and connects. Paths are made relative to the
-project and to its packages.
+The profile covers all webhooks except the first, for which the release also resolves names and connects. Paths are
+made relative to the project and to its packages.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ def main(releases: tuple[str, ...]) -> None:
 
 
 def _profile(release: str) -> dict[str, str]:
-    """Returns the profile of all webhooks except the first: "txt", and "flame.svg" unless the webhooks only wait."""
+    """Returns the profile of all webhooks except the first, as "txt" and, unless they only wait, as "flame.svg"."""
     os.environ |= {"APP_RELEASE": release, "APP_LOCAL_TLS": "1"}
     os.environ |= {"APP_LOCAL_SQS_DELAY": SQS_DELAY, "APP_LOCAL_CHARGEBEE_DELAY": SQS_DELAY}
     bodies = list(fresh_events(default_file().read_bytes(), WEBHOOKS))

@@ -2,7 +2,7 @@
 
     python -m profiles.race
 
-Writes race-light.webp, race-dark.webp, and a still of the last moment for readers who prefer no motion.
+Writes race-light.webp and race-dark.webp and, for readers who prefer no motion, a still of each one's last moment.
 """
 
 import io
@@ -54,9 +54,9 @@ def _frame(page: Page) -> Image.Image:
 
 
 def _write(frames: list[Image.Image], scheme: str) -> None:
-    """Writes the frames as an animated WebP, which shows the last frame for 3 s, and this frame as a still picture.
+    """Writes the frames as an animated WebP, which shows the last frame for 3 s. Also writes this frame as a still.
 
-    Raises SystemExit if the file has more than MOST_BYTES bytes.
+    Raises SystemExit if the animated file has more than MOST_BYTES bytes.
     """
     durations = [round(1000 * FRAME)] * (len(frames) - 1) + [3000]
     file = HERE / f"race-{scheme}.webp"

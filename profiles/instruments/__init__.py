@@ -1,6 +1,6 @@
-"""Runs the service with instruments that `app` does not contain: a profiler, a timeline, CPU load, or cold clients.
+"""Runs the service with instruments that `app` lacks: a profiler, a timeline, CPU load, or boto3 with an empty cache.
 
-    INSTRUMENT_PROFILE=FOLDER python -m profiles.instruments    serves as `python -m app web` does, with a profiler
+    INSTRUMENT_PROFILE=FOLDER python -m profiles.instruments    serves like `python -m app web`, with a profiler
 
 The variables INSTRUMENT_… choose the instruments. Without such a variable, this is the service as it is deployed.
 
@@ -9,7 +9,7 @@ profiler.py  profiles one webhook at a time
 timeline.py  records the stacks of event loop, threads and webhooks
 samples.py   stores the samples of a timeline
 overhead.py  spends CPU time on each request
-functions.py a table of known functions and what they do
+functions.py a table of functions of `app` and of libraries, and what they do
 """
 
 from collections.abc import Iterable
@@ -18,9 +18,9 @@ from collections.abc import Iterable
 PROFILE = "INSTRUMENT_PROFILE"
 # A file for a timeline, which the process writes when it ends.
 TIMELINE = "INSTRUMENT_TIMELINE"
-# CPU time in ms that an added BaseHTTPMiddleware spends on each request, besides what such a middleware itself needs.
+# CPU time in ms that an added BaseHTTPMiddleware spends on each request, in addition to the middleware's own cost.
 OVERHEAD_MS = "INSTRUMENT_OVERHEAD_MS"
-# 1: app/server serves the release (through app/server/bridge.py), even if production uses uvicorn.
+# 1: app/server serves the release (through app/server/bridge.py), even if uvicorn serves it in production.
 OUR_SERVER = "INSTRUMENT_OUR_SERVER"
 # 1: boto3 gets a new session at the end of the start, so that the first requests read botocore's data files again.
 COLD_CLIENTS = "INSTRUMENT_COLD_CLIENTS"

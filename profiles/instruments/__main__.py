@@ -1,4 +1,4 @@
-"""`python -m profiles.instruments`: serves as `python -m app web` does, with the chosen instruments."""
+"""`python -m profiles.instruments`: serves like `python -m app web`, with the chosen instruments."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The table of known functions and what they do, for profiles, timelines and counts of calls.
+"""A table of functions of `app` and of libraries, and what they do. Profiles, timelines and counts of calls use it.
 
 A test checks that each function exists, because most of these functions are private to `app` or to a library.
 """
@@ -44,9 +44,9 @@ class Function(NamedTuple):
     `file`: the end of the file's path or, if it ends in `/`, a folder in the path. `name`: a qualified name. `stage`:
     the stage of the function's calls, and of calls made inside them that have no stage of their own.
 
-    Three fields give the state of a thread or task that runs the function. `innermost`: of a thread whose innermost
-    function this is. `thread`: of a thread with the function anywhere in the stack. `task`: of a suspended task with
-    the function anywhere in the stack.
+    Three fields give states. `innermost`: the state of a thread that has this function as its innermost one. `thread`:
+    the state of a thread that has it anywhere in the stack. `task`: the state of a suspended task that has it anywhere
+    in the stack.
     """
 
     file: str
@@ -72,7 +72,7 @@ FUNCTIONS = (
     # Reading and routing
     Function("uvicorn/protocols/http/httptools_impl.py", "HttpToolsProtocol.data_received", Stage.READ),
     Function("uvicorn/protocols/http/httptools_impl.py", "HttpToolsProtocol.on_headers_complete", Stage.ROUTE),
-    Function("app/server/request.py", "Request.begin", Stage.ANSWER),  # before its folder, which has another stage
+    Function("app/server/request.py", "Request.begin", Stage.ANSWER),  # before app/server/: the first match counts
     Function("app/server/request.py", "Request.end", Stage.ANSWER),
     Function("app/server/request.py", "Request.detach", Stage.ANSWER),
     Function("app/server/responses.py", "", Stage.ANSWER),
@@ -131,7 +131,7 @@ FUNCTIONS = (
 
 
 def stage_of(file: str, name: str) -> Stage | None:
-    """Returns the stage of the function with the qualified name `name` in `file`, or None if no entry has a stage."""
+    """Returns the stage of the function with the qualified name `name` in `file`, or None if FUNCTIONS has none."""
     return next((one.stage for one in FUNCTIONS if one.stage is not None and covers(one, file, name)), None)
 
 

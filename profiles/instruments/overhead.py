@@ -1,4 +1,4 @@
-"""A middleware that costs CPU time, as the middleware of the published service did."""
+"""A middleware that costs CPU time. It stands for the middleware of the published service (CHANGELOG.md, Sources)."""
 
 from time import thread_time
 

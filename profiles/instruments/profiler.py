@@ -26,8 +26,8 @@ from pyinstrument.session import Session
 # Maximum number of profiles in the folder. A new profile replaces the oldest one.
 KEPT = 20
 INTERVAL_SECONDS = 0.0005
-# Before its call to SQS, a webhook without a task takes less than INTERVAL_SECONDS. Only a shorter interval gives
-# samples of this part.
+# For a webhook without a task, the work before the call to SQS takes less than INTERVAL_SECONDS. Only a shorter
+# interval gives samples of this work.
 CALLBACK_INTERVAL_SECONDS = 0.0001
 SESSION = "pyisession"
 RENDERERS: dict[str, Renderer] = {
@@ -85,7 +85,7 @@ class Profiling:
 
 
 def profile_callbacks(intake: Intake, folder: Path) -> None:
-    """Makes `intake` profile webhooks that pass no middleware, one at a time, from its `begin` to its `end`."""
+    """Makes `intake` profile webhooks that pass no middleware, one at a time, from `intake.begin` to `intake.end`."""
     profiling, begin, end = CallbackProfiling(folder), intake.begin, intake.end
 
     def begin_profiled(fields: Fields) -> WebhookRecord:

@@ -18,7 +18,7 @@ class StackTable:
         self.seen: list[tuple[int | None, list[tuple[str, str]]]] = []
 
     def of_thread(self, innermost: FrameType) -> int:
-        """Returns the number of the stack of a thread."""
+        """Returns the number of a thread's stack. `innermost`: the thread's innermost frame."""
         functions = []
         frame: FrameType | None = innermost
         while frame is not None:

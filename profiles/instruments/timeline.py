@@ -81,7 +81,7 @@ class Sampler(threading.Thread):
         self.join()
 
     def timeline(self) -> dict[str, Any]:
-        """Returns the timeline for JSON. `stacks`: each different stack once. `rows`: each a kind, a name and spans.
+        """Returns the timeline for JSON. `stacks` has each stack once. Each of the `rows` is a kind, a name and spans.
 
         A span is a time in which the stack did not change. The rows are sorted by beginning. The kinds are `loop`,
         `thread`, `webhook` and `call`. A webhook's name is its event id, or "" if the service has not read the event.

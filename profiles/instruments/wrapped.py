@@ -67,7 +67,7 @@ def _forget_clients(app: FastAPI) -> None:
 
 
 def _between(app: FastAPI, opened: Callable[[], AbstractContextManager[None]]) -> None:
-    """Opens a context after the start-up of `app`, and closes it before the shutdown."""
+    """Makes `app` enter the context `opened()` after its start-up, and leave this context before its shutdown."""
     lifespan = app.router.lifespan_context
 
     @asynccontextmanager

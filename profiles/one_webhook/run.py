@@ -25,7 +25,7 @@ PATIENCE_SECONDS = 30.0
 def trace(release: Release) -> Trace:
     """Returns the trace of one webhook, without the service's periodic work.
 
-    There is no other webhook. Under load, up to ten webhooks share a call to SQS.
+    The service handles no other webhook meanwhile. Under load, up to ten webhooks share a call to SQS.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "traces.json"

@@ -1,6 +1,7 @@
 """Assigns each call of a trace to a stage of the webhook.
 
-A call that no rule matches belongs to the first stage if no matched call precedes it.
+A call of a function that `functions.py` lacks belongs to the stage of its caller. A callback of the event loop has no
+caller, so it belongs to the stage of the call before it or, if there is none, to the first stage.
 """
 
 from collections import Counter
@@ -19,7 +20,7 @@ def calls_by_stage(trace: Trace) -> dict[Stage, int]:
 
 
 def _stages(trace: Trace) -> list[Stage]:
-    """Returns the stage of each call. A callback that no rule matches belongs to the stage of the call before it."""
+    """Returns the stage of each call. `call.caller` is None if the event loop called the function."""
     found: list[Stage] = []
     before = Stage.READ
     for call in trace.calls:

@@ -1,4 +1,4 @@
-"""Runs the service, `python -m app web`, and writes a trace of its event loop between two signals.
+"""Runs the service, `python -m app web`, and writes traces of its event loop, each from one signal to the next.
 
 python -m profiles.one_webhook.traced FILE    each SIGUSR1 ends a trace, adds the trace to FILE, and begins the next one
 
@@ -25,7 +25,7 @@ class Traces:
         self._done: list[Trace] = []
 
     def next(self, *_: object) -> None:
-        """Handles SIGUSR1. Python calls this in the main thread, which runs the event loop."""
+        """Handles SIGUSR1: ends a trace, writes all traces, and begins the next. Runs in the event loop's thread."""
         if self._counter is not None:
             self._done.append(self._counter.stop())
         unfinished = self._file.with_suffix(".part")
