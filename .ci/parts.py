@@ -61,7 +61,7 @@ def show(part: str) -> None:
 
 
 def version(line: str) -> None:
-    """Prints `line` into a file that is not Markdown. The project's version replaces `{}`."""
+    """Prints `line`, with the project's version in place of `{}`. For files that are not Markdown."""
     print(line.format(__version__))  # noqa: T201
 
 

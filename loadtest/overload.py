@@ -1,6 +1,6 @@
 """Measures the newest release above its capacity.
 
-First measures its capacity in webhooks a second, on a hard quarter of a core, with 64 users in a closed loop. Then
+First measures its capacity in webhooks a second, limited to a quarter of a core, with 64 users in a closed loop. Then
 attacks it with two and three times that rate in an open loop. In these attacks, the release limits the number of
 webhooks in flight, the number of connections and the time of waiting, as a deployment does.
 

@@ -1,4 +1,4 @@
-"""Measures a worker on a hard quarter of a core: CPU for each event, and events a second.
+"""Measures a worker that is limited to a quarter of a core: CPU for each event, and events a second.
 
 All events are in the queue before the worker starts. The queue and the table are in the embedded AWS (an emulator),
 over TLS. Chargebee's stand-in returns no errors, and its rate limit is too high to be reached. Writes worker.json to

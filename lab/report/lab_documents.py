@@ -18,7 +18,7 @@ DOCUMENT = ROOT / "docs"
 
 
 class Run(NamedTuple):
-    """The results of studies and of questions in one folder. `lab` or `answers` may be empty."""
+    """The results in one folder: `lab` of studies, `answers` of questions. Either may be empty."""
 
     lab: LabResults
     answers: Answers
