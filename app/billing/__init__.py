@@ -15,7 +15,7 @@ line_items.py  an invoice's lines: no I/O             inline_clients.py     v01'
 access.py      the table and the site, from settings  README.md             the design, and why a crash is safe
 
 usage      billable events, which another service writes into the table. An invoice *has* the usage that is reserved for
-           it or billed on it: its *own* usage. A *charge item* stores what becomes of a usage item
+           it or billed on it: its *own* usage. A *charge item* stores what happens to a usage item
 set aside  impossible to charge; the charge item has the reason
 gone       unknown to Chargebee, for example because a person has deleted the invoice
 attempt    one try to do the work of an event

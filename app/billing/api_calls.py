@@ -93,8 +93,8 @@ class ApiCalls:
         """Waits until the rate limit allows a call, and returns the time-out of the call in seconds.
 
         Raises ChargebeeUnavailable after `patience` seconds, or if this method was too late for MISSES reserved slots
-        (a slot is the time for one call). Each missed slot is lost for all workers, so this method does not reserve
-        more. Also raises the errors of `SharedRateLimit.slot` and `Caller.allowance`.
+        (a slot is the time for one call). Each missed slot is lost for all workers, so this method then gives up.
+        Also raises the errors of `SharedRateLimit.slot` and `Caller.allowance`.
         """
         deadline = monotonic() + patience
         for _ in range(MISSES):

@@ -22,9 +22,8 @@ from app.errors import BillingFailed, ChargebeeUnavailable, Unprocessable
 from app.events import Event, Invoice
 
 INVALID_STATE = "invalid_state"
-# Seconds for which the worker retries while Chargebee rejects changes of a pending invoice. In the first 30 minutes,
-# the cause may be that Chargebee still executes an earlier call with the same idempotency key, because Chargebee
-# remembers the key for 30 minutes.
+# Seconds for which the worker retries while Chargebee rejects changes of a pending invoice. Chargebee remembers an
+# idempotency key for 30 minutes, and may reject a change while it still executes an earlier call with the same key.
 CONFLICT_SECONDS = 3600.0
 SHOWN = 10
 

@@ -84,7 +84,7 @@ class Billables:
         done.by_attempt.extend(what for _, what in entries if isinstance(what, Billable))
 
     def _keep(self, what: Billable | Aside, item: Item, done: Reserved) -> None:
-        """Adds to `done` the reservation in the charge item `item`. The invoice charges the amount in this item."""
+        """Adds the reserved usage in the charge item `item` to `done`. The invoice charges the amount in `item`."""
         found = charge_items.read(what.customer_id, item)
         # If the two reservation times are equal, an earlier try of the same write succeeded, but its answer was lost.
         own = isinstance(what, Billable) and found.reserved_at == what.reserved_at
@@ -127,7 +127,7 @@ class Billables:
         return [charge_items.billed(one, closed_as, now) for one in billables if one.billed_at is None]
 
     async def write(self, updates: Sequence[Update]) -> None:
-        """Writes updates in the fewest transactions. Raises ConditionFailed, TableUnavailable, Unprocessable."""
+        """Writes updates in as few transactions as needed. Raises ConditionFailed, TableUnavailable, Unprocessable."""
         for start in range(0, len(updates), TRANSACTION):
             await self._table.write(updates[start : start + TRANSACTION])
 

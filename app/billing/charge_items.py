@@ -1,4 +1,4 @@
-"""Defines charge items, in which the billing work stores what becomes of usage items. Everything here is without I/O.
+"""Defines charge items, in which the billing work stores what happens to usage items. Everything here is without I/O.
 
 Another service writes the usage items, and may overwrite them at any time. So the reservation of a usage item is in a
 charge item, which the other service never writes. The charge item has the key of the usage item, with `charge#` instead

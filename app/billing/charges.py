@@ -76,7 +76,7 @@ def billable_key(customer_id: str, billable: Billable) -> Key:
 
 
 def changed_after(reserved: Iterable[Billable]) -> int:
-    """Returns a unix time before the reservations. Each invoice that charges `reserved` usage has changed since."""
+    """Returns a unix time before all reservations. An invoice that charges any of `reserved` has changed later."""
     return max(0, min((billable.reserved_at or 0 for billable in reserved), default=0) - CLOCKS)
 
 
@@ -134,7 +134,7 @@ def _whole(number: str) -> int:
 def _name(item: Item, name: str, valid: re.Pattern[str]) -> str | None:
     """Returns a string attribute, or None if it is missing.
 
-    Raises KeyError if the attribute is no string, ValueError if the whole string does not match `valid`.
+    Raises KeyError if the attribute is no string, and ValueError if `valid` does not match the whole string.
     """
     value = text(item, name)
     if value is not None and not valid.fullmatch(value):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ATTEMPTS = 3
 CALL_SECONDS = 5.0
 CONFLICT_PAUSES = (0.05, 0.2)  # seconds before the second and the third try of a transaction, after a conflict
-UNPROCESSED_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds before further tries for keys that an answer lacks
+UNPROCESSED_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds before each new request for items that an answer lacks
 BATCH = 100  # maximum number of keys in one BatchGetItem
 TRANSACTION = 100  # maximum number of actions in one TransactWriteItems
 
@@ -87,7 +87,7 @@ class Table:
         await (self.update(updates[0]) if len(updates) == 1 else self.transact(updates))
 
     async def query(self, keys: str, only: str | None = None, **values: Value) -> list[Item]:
-        """Returns the items whose keys meet the condition `keys`, and which meet the filter `only`, if any.
+        """Returns the items whose keys meet the condition `keys`. If `only` is not None, they also meet this filter.
 
         `values`: the value of each `:name` in `keys` and `only`. Raises TableUnavailable, Unprocessable.
         """

@@ -19,7 +19,7 @@ from app.sqs.sdk_calls import client_options
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
 
-# The time-outs for connecting and for each read add up to ten seconds for one try.
+# For one try, the time-outs for connecting and for a read add up to ten seconds.
 CONFIG = Config(**client_options(2, connect=5, read=5))
 
 
@@ -45,7 +45,7 @@ class BlockingClients(NamedTuple):
         return [item for page in pages for item in page["Items"]]
 
     def set(self, key: Key, attributes: Mapping[str, Value], *, remove: Iterable[str], unless: str) -> None:
-        """Sets and removes attributes of an item. Raises ClientError if the item already has the attribute `unless`."""
+        """Sets and removes an item's attributes. Raises ClientError if the item has the attribute named `unless`."""
         change = "SET " + ", ".join(f"#{name} = :{name}" for name in attributes)
         change += " REMOVE " + ", ".join(f"#{name}" for name in remove)
         update = Update(key, change, f"attribute_not_exists(#{unless})", **attributes)

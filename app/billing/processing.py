@@ -25,7 +25,7 @@ T = TypeVar("T")
 WORK: Mapping[str, type[BillingAttempt]] = {PENDING_INVOICE_CREATED: BillingAttempt}
 RELEASE_SECONDS = 2.0
 RENEWALS = 3  # the pause between two renewals is the lease's length divided by this number
-TRIES = 4  # while the table cannot be reached, renewals are this many times as frequent
+TRIES = 4  # while the table cannot be reached, the pause is also divided by this number
 
 
 class Billing:
@@ -81,8 +81,8 @@ class Billing:
     async def known(self, event_ids: Iterable[str]) -> tuple[set[str], dict[str, str]]:
         """Returns the ids of the events that are done, and the error codes of the events that can never succeed.
 
-        The error codes are by event id. DynamoDB deletes claims without a binding verdict after 15 days, so the result
-        lacks older events. Raises TableUnavailable, Unprocessable.
+        The dict contains the codes by event id. DynamoDB deletes a claim after 15 days unless the claim has a binding
+        verdict, so the result lacks older events without such a verdict. Raises TableUnavailable, Unprocessable.
         """
         done: set[str] = set()
         judged: dict[str, str] = {}

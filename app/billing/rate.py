@@ -123,7 +123,7 @@ class SharedRateLimit:
         _fail(batch, TableUnavailable("The rate limit's item in the table could not be updated", "budget_contended"))
 
     def _without_served(self, batch: list[_Waiting]) -> list[_Waiting]:
-        """Gives reserved slots to the callers, in order. Returns the callers for whom there is no slot in time."""
+        """Gives reserved slots to the callers, in order. Returns the callers for whom no slot is early enough."""
         for number, waiting in enumerate(batch):
             while self._spare and not self.is_valid(self._spare[0]):
                 self._spare.popleft()

@@ -56,7 +56,7 @@ class Selector(NamedTuple):
     covered: Sequence[Coverage]
 
     def select(self, into: Selection, customer_id: str, usage: Iterable[Item], charges: Iterable[Item]) -> None:
-        """Adds a customer's usage to `into`. `usage`, `charges`: all usage items and charge items of one period."""
+        """Adds a customer's usage to `into`. `usage`, `charges`: the customer's usage and charge items in a period."""
         known, written = ({suffix_of(item): item for item in items} for items in (charges, usage))
         for suffix, item in known.items():
             if "invoice_id" in item:
@@ -95,7 +95,7 @@ class Selector(NamedTuple):
     def _may_cover(self, customer_id: str, item: Item) -> bool:
         """Returns whether the invoice may cover an invalid usage item.
 
-        This is so unless the item names a subscription that the invoice does not cover, or another currency.
+        This is so unless the item names another currency, or a subscription that the invoice does not cover.
         """
         subscription, currency = (item.get(name, {}).get("S") for name in ("subscription_id", "currency"))
         subscriptions = {one.subscription_id for one in self.covered if one.customer_id == customer_id}

@@ -20,19 +20,18 @@ CLOSED_WITHOUT_CHARGES = "closed_without_charges"
 # For this many seconds after an event, Chargebee's API may not know the invoice yet, although the webhook has arrived.
 YOUNG_SECONDS = 600
 
-# Maximum seconds for which an invoice A waits for usage that is reserved for an invoice B. During this time, if a
-# worker repeats the call that closes B, Chargebee may repeat its first answer, even if a person has voided B since. The
-# worker then marks the usage as billed on B. After this time, a retry finds that B is void, and B's event becomes a
-# dead letter.
+# An invoice A waits at most this many seconds for usage that is reserved for an invoice B. Until then, if a worker
+# repeats the call that closes B, Chargebee may repeat its first answer although a person has voided B since, and the
+# worker then marks the usage as billed on B. Later, a retry finds that B is void, and B's event becomes a dead letter.
 SETTLED_SECONDS = 1800
 
 
 async def require_settled(table: Table, in_work: Iterable[Billable]) -> None:
     """Raises Postponed if usage of `in_work` was reserved for another invoice less than SETTLED_SECONDS ago.
 
-    The other invoice may still bill this usage. Does not raise Postponed if the other invoice's event has a final error
-    that is not a binding verdict, because the event then is a dead letter, which no worker retries. Call this function
-    only for an invoice without reserved usage: two invoices must not wait for each other.
+    The other invoice may still bill this usage. Does not raise Postponed if the other invoice's event is a dead letter,
+    which no worker retries: the event's claim then stores an error that is final, but not a binding verdict. Call this
+    function only for an invoice without reserved usage: two invoices must not wait for each other.
 
     Raises TableUnavailable, Unprocessable.
     """
@@ -89,7 +88,7 @@ class Settlement:
         if not missing:
             return self.result(reserved, found.id)
         # The updates of the missing charges come last, because the last update and the verdict are written in one
-        # transaction. Until then, each attempt finds a missing charge.
+        # transaction. Before this transaction, each attempt still finds that a charge is missing.
         updates = self._billables.billed(reserved, found.id) + self._billables.freed(missing, CLOSED_WITHOUT_CHARGES)
         detail = f"The invoice was closed without {len(missing)} of {len(positive(own))} charges"
         return Result("closed_in_part", updates, Unprocessable(detail, CLOSED_WITHOUT_CHARGES), found.id)

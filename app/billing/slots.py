@@ -1,4 +1,4 @@
-"""Reserves slots, the times for API calls. All workers share one item in the table, which has the next free slot."""
+"""Reserves slots, the times for API calls. One item in the table, shared by all workers, stores the next free slot."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -77,7 +77,7 @@ class Slots:
             await self._write("SET #next_at = :until", earlier, {"until": _decimal(until), "number": "N"})
 
     def _farthest(self) -> float:
-        """Returns how many seconds ahead a worker with a correct clock can reserve a slot, plus a margin."""
+        """Returns the longest plausible wait for the next free slot, in seconds. A longer wait must be wrong."""
         return self.patience(begun=True) + MAX_SLOTS * self.interval + 2 * LONGEST_REST
 
     async def _write(self, change: str, condition: str, values: Mapping[str, Value]) -> Item:

@@ -49,9 +49,9 @@ class Term(Caller):
             self._ends = sent + self.seconds
 
     async def allowance(self, seconds: float) -> float:
-        """Returns the time-out of the next call, in seconds: `seconds`, or less if the lease ends earlier.
+        """Returns the time-out of the next call in seconds: `seconds`, or less if even a renewed lease ends earlier.
 
-        Renews the lease first if the lease ends in less than `seconds`. Raises the errors of `renew`.
+        Renews the lease if the lease ends in less than `seconds`. Raises the errors of `renew`.
         """
         if self.remaining < seconds:
             await self.renew()

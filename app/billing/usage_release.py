@@ -1,4 +1,4 @@
-"""Releases the usage of an invoice that is void, or that Chargebee does not know, for `python -m app release`.
+"""Releases the usage of an invoice that is void or unknown to Chargebee: the work of `python -m app release`.
 
 The usage then belongs to no invoice, so the next invoice of its subscription and period charges it.
 """
@@ -34,7 +34,7 @@ class Affected(NamedTuple):
 
     - `usage`: the usage, by the id of the draft (the pending invoice) for which it was reserved.
     - `verdicts`: the codes of the binding verdicts, by event id.
-    - `judged`: the ids of the closed invoices of the events in `verdicts`.
+    - `judged`: the ids of the closed invoices that belong to the events in `verdicts`.
     """
 
     usage: dict[str, list[Billable]]
@@ -54,7 +54,7 @@ class Releaser:
         Raises BillingFailed.
         """
         found = await self._scan(invoice_id)
-        for draft in found.usage.keys() - {invoice_id}:  # usage that is not marked as billed yet names only the draft
+        for draft in found.usage.keys() - {invoice_id}:  # usage that is not billed yet names only the draft
             found = await self._scan(draft)
         return found
 
@@ -85,7 +85,7 @@ class Releaser:
     async def _require_uncharged(self, draft: str, usage: Sequence[Billable]) -> None:
         """Raises NotReleased if a closed invoice that is not void has charges for `usage`.
 
-        The closed invoice may be the draft, because a draft gets a new id when it is closed.
+        The closed invoice may be the former draft itself, because a draft gets a new id when it is closed.
         """
         for payer in sorted({one.payer or one.customer_id for one in usage}):
             own = [one for one in usage if payer == (one.payer or one.customer_id)]

@@ -1,4 +1,4 @@
-"""Finds unbilled usage, and usage that was changed after an invoice reserved it, for `python -m app unbilled`."""
+"""Finds unbilled usage, and usage that was changed after its reservation: the work of `python -m app unbilled`."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class Group:
     """The unbilled usage of one customer in one currency.
 
     `number`: the number of usage items; `total`: the sum of their amounts, in minor units; `oldest`: the unix time of
-    the oldest item; `reasons`: the number of items by the reason why they are not billed.
+    the oldest item; `reasons`: for each reason, the number of items that are not billed for this reason.
     """
 
     number: int = 0
