@@ -35,7 +35,7 @@ def now_ms() -> int:
 
 
 def now_seconds() -> int:
-    """Returns the current time in whole unix seconds, the unit of the table's times that `now_ms` does not name."""
+    """Returns the time in whole unix seconds, the unit of times such as `reserved_at` in the table's items."""
     return CLOCK.get().unix_ns() // 1_000_000_000
 
 

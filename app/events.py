@@ -74,7 +74,7 @@ class Invoice(_Open):
     term_finalized: bool
     is_gifted: bool
     line_items: Annotated[list[LineItem], FailFast()] = []
-    # `subscription_id` is not validated, as in LineItem. An invoice of several subscriptions has no `subscription_id`.
+    # As in LineItem, `subscription_id` is not validated. An invoice of several subscriptions has no `subscription_id`.
     subscription_id: Any = None
     # `line_items_next_offset` is present if Chargebee has left out some line items.
     line_items_next_offset: Any = None
@@ -181,7 +181,7 @@ ParseEvent = Callable[[bytes, frozenset[str]], WebhookEvent]
 def parse_event(body: bytes, wanted: frozenset[str]) -> Event | UnwantedEvent:
     """Returns the event in a request's body (JSON in UTF-8). Raises InvalidEvent if the body is not a valid event.
 
-    If the type of the event is not in `wanted`, the event's content may be invalid.
+    If the content is invalid and the event's type is not in `wanted`, returns an UnwantedEvent.
     """
     event: Event | UnwantedEvent
     try:

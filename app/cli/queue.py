@@ -46,7 +46,7 @@ def queue(peek: bool, limit: int, as_json: bool) -> None:
 
 
 def show(messages: Iterable[Seen], as_json: bool) -> None:
-    """Writes each message's body and a line break to standard output, and its attributes to standard error.
+    """Writes each message: its body and a line break to standard output, its attributes to standard error.
 
     If standard output is a terminal, control characters of the body are escaped. If `as_json` is True, writes the body
     and the attributes to standard output instead, as one line of JSON per message. Lone surrogates are always escaped,
@@ -55,7 +55,7 @@ def show(messages: Iterable[Seen], as_json: bool) -> None:
     for message in (_encodable(one) for one in messages):
         if as_json:
             line = json.dumps({"attributes": message.attributes, "body": message.body}, ensure_ascii=False)
-            click.echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line))  # `dumps` escapes only some
+            click.echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line))  # `dumps` keeps U+007F to U+009F
             continue
         facts = " ".join(f"{name}={_printable(value)}" for name, value in message.attributes.items())
         say(f"── {facts} ({len(message.body.encode()):,} bytes)")

@@ -97,7 +97,7 @@ class _AsgiExchange:
         request = self._request
         if self._all_read:
             await self._until(lambda: request.answered)
-        elif not request.begun:  # does not wait for the body after the answer has begun: the server discards the rest
+        elif not request.begun:  # otherwise, the server discards the rest of the body
             request.want_body()
             await self._until(lambda: request.complete or request.received > self._read)
         if self._all_read or self._lost:
@@ -118,7 +118,7 @@ class _AsgiExchange:
         else:
             status, headers = self._start
             if not any(name == b"content-length" for name, _ in headers) and status not in _BODILESS:
-                request.close_after()  # closing the connection ends the body of the answer
+                request.close_after()  # without a Content-Length, the end of the connection ends the body
             request.begin(status, headers, body)
         if not more:
             request.end()

@@ -80,7 +80,7 @@ class Connection(asyncio.Protocol):
             self._limits.add_half_closed(self)
             return True
         self._end()
-        return False  # until the deadline of CLOSING, the transport still sends earlier writes
+        return False  # the transport still sends earlier writes, at most until the deadline of CLOSING
 
     def pause_writing(self) -> None:
         self.full = True
@@ -224,7 +224,7 @@ class Connection(asyncio.Protocol):
         last = request is None or not request.keep_alive or self._half_closed or (stops and not self.held)
         self.state = TABLE[self.state, LAST if last else event]
         if self._limits.received.large:
-            self._limits.received.reserve(self, len(self.held))  # without the request's head, which the parser forgets
+            self._limits.received.reserve(self, len(self.held))  # without the head, which `begin` below frees
         if self._wait is not None:  # the next wait gets a new deadline, even if it is of the same kind
             self._wait = None
             self._limits.set_deadline(self, None)

@@ -62,7 +62,7 @@ class ConnectionLimits:
         }
         self.loop = loop
         self._deadlines: dict[Limited, float] = {}
-        self._body_deadlines: dict[Limited, float] = {}  # of connections whose body is arriving; `make_room` skips them
+        self._body_deadlines: dict[Limited, float] = {}  # deadlines for bodies; `make_room` skips these connections
         self._half_closed: dict[Limited, None] = {}
         self.received = ReceivedBytes(loop)
         self._refusals: Counter[str] = Counter()
@@ -96,7 +96,8 @@ class ConnectionLimits:
         """Aborts a connection, so that another one can be accepted. Returns False if it finds none to abort.
 
         Chooses the connection whose deadline was set first. Skips a connection if it has unread or stored bytes, or if
-        a body is arriving. If none of the first _CHECKED connections remains, chooses the one that half-closed first.
+        a body is arriving. If all of the first _CHECKED connections have such bytes, chooses the connection whose
+        client stopped sending first.
         """
         first = islice(self._deadlines, _CHECKED)
         idle = (connection for connection in first if not (connection.held or has_unread(connection)))
@@ -144,7 +145,7 @@ class ConnectionLimits:
 def has_unread(connection: Limited) -> bool:
     """Returns True if the connection's socket has bytes that the event loop has not read yet.
 
-    If the loop was blocked, the client may have sent a complete request in time although the deadline has passed.
+    If the loop was blocked, bytes may have arrived in time, so the server does not close a connection that needs them.
     """
     socket = connection.transport.get_extra_info("socket")
     if socket is None or socket.fileno() < 0:

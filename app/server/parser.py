@@ -147,4 +147,4 @@ class RequestParser:
     def on_message_complete(self) -> None:
         if self.left == UNKNOWN:
             self.left = 0
-        self.last = self.last or not self._parser.should_keep_alive()  # a trailer may have changed this result
+        self.last = self.last or not self._parser.should_keep_alive()  # called again, because a trailer may change it

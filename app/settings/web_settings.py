@@ -141,7 +141,7 @@ class WebSettings(ProcessSettings):
 
     @property
     def credentials(self) -> list[tuple[str, str | None, SecretStr | None]]:
-        """(prefix of the two variables, user name, password): first the current, then the previous credentials."""
+        """The current and the previous credentials, each as (prefix of the two variables, user name, password)."""
         return [
             ("APP_BASIC_AUTH", self.basic_auth_username, self.basic_auth_password),
             ("APP_BASIC_AUTH_PREVIOUS", self.basic_auth_previous_username, self.basic_auth_previous_password),

@@ -47,7 +47,7 @@ class BlockingQueue:
             logger.warning("Cannot build a client of SQS yet: {}", error.cause)
 
     def resolve(self) -> str:
-        """Returns the queue's URL. Calls GetQueueUrl until it succeeds once. Raises QueueUnavailable if it fails."""
+        """Returns the queue's URL. Calls GetQueueUrl unless an earlier call succeeded. Raises QueueUnavailable."""
         with self._resolving:
             if self._url is None:
                 parameters: Any = self._address.parameters()

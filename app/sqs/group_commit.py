@@ -93,7 +93,7 @@ class GroupCommit:
     def _may_call(self) -> bool:
         """Returns True if a call may begin now: a slot is free, or the waiting messages fill a whole call.
 
-        Without a free slot, the function returns True only if fewer than `_most_calls` calls are in flight.
+        In the second case, fewer than `_most_calls` calls must be in flight.
         """
         if len(self._sending) < self._slots:
             return True

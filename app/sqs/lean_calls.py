@@ -19,8 +19,8 @@ from app.telemetry.record import CallRecord
 # first attempt gets no answer because a NAT gateway or a load balancer has silently dropped the connection.
 ATTEMPTS = 3
 BACKOFF_SECONDS = 0.1
-# After SQS has rejected a signature, the client corrects the time for its signatures if that time differs from SQS's
-# clock by more than SKEW_SECONDS. A signature is valid for five minutes.
+# If SQS rejects a signature whose time differs from SQS's clock by more than SKEW_SECONDS, the client corrects the time
+# of further signatures. A signature is valid for five minutes.
 SKEW_SECONDS = 240.0
 
 

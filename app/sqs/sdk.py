@@ -22,7 +22,7 @@ from app.sqs.signing import is_sendable
 _ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SQS", "AWS_ENDPOINT_URL_DYNAMODB")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _SECRETS = (*_KEYS, "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN")
-# Variables that `require_sdk` need not check with a client: it checks them itself, or every value of them is valid.
+# Variables for which `require_sdk` builds no client: it checks the value itself, or every value is valid.
 _PLAIN = {
     *_ENDPOINTS,
     *_KEYS,

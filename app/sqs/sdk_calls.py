@@ -37,7 +37,7 @@ def client_without_keys(session: botocore.session.Session) -> Any:
 
 
 class Recorded:
-    """Completes `record`, the record of the call in a `with` block, and passes it to `observe`, even after an error.
+    """Completes the record of a call when its `with` block ends, even with an error, and passes it to `observe`.
 
     `attempts`: the maximum number of attempts of the call. After an error, the record keeps the code that the block has
     set. If the block has set none, the record gets the error's code.
@@ -61,7 +61,7 @@ class Recorded:
 
 @contextmanager
 def refusing(record: CallRecord, attempts: int, observe: ObserveCall) -> Iterator[CallRecord]:
-    """Completes the record of the call in a `with` block, as `Recorded` does.
+    """Completes the record of a call when its `with` block ends, as `Recorded` does.
 
     If the block raises an exception, raises InvalidEvent or QueueUnavailable instead, which determine the response to
     the webhook.

@@ -1,4 +1,4 @@
-"""Signs POST requests with a JSON body, for one action of one AWS service, with AWS Signature Version 4.
+"""Signs POST requests with a JSON body by AWS Signature Version 4. A Signer is for one action of one AWS service.
 
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html. botocore can sign any
 request, but takes about 100 µs, because for each request it derives the signing key, and sorts and quotes the headers.

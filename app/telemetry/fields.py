@@ -32,7 +32,7 @@ class Named(NamedTuple):
 
     If `log` or `span` is empty, the value is missing there. `path`: the dotted path from the record to the value, if
     the value is not the field itself. `decimals`: the number of decimals in the log. `usual`: the value's type if most
-    records have the value and JSON needs no escape sequence for it, otherwise None (see `compiled_line`). In `span`, {}
+    records have the value and its JSON has no escape sequences, otherwise None (see `compiled_line`). In `span`, {}
     stands for the prefix of the service that was called.
     """
 
@@ -45,9 +45,9 @@ class Named(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A value that a record's class declares. `attribute`: the name of the field that contains the value.
+    """One value that a record's class declares. `attribute`: the name of the class's field that contains the value.
 
-    `value`: takes a record, and returns the record's value, or None if the record does not have the value.
+    `value`: a function that reads the value from a record. It returns None if the record does not have the value.
     """
 
     attribute: str
@@ -58,7 +58,7 @@ class Field(NamedTuple):
 
 @cache
 def declared(record: type) -> list[Field]:
-    """Returns the declared values of a record's class, in the order of its fields."""
+    """Returns the values that a record's class declares, in the order of the class's fields."""
     hints = get_type_hints(record, include_extras=True)
     return [
         Field(field.name, path := named.path or field.name, named, _reader(attrgetter(field.name), attrgetter(path)))
@@ -94,8 +94,8 @@ _JSON = {str: ('"%s"', "{}"), float: ("%.{}f", "{}"), bool: ("%s", '"true" if {}
 def compiled_line(record: type, message: str) -> Callable[[Any, str], str | None]:
     """Returns a function that formats a record's log line. It is faster than orjson, because it builds no dict.
 
-    The returned function takes a record and the time as text. It returns None if the record lacks a value that is
-    `usual` (see `Named`), or has a value that is not `usual`. Then the caller must format the line itself.
+    The returned function takes a record and the time as text. It can format only a record that has the usual values
+    (see `Named.usual`) and no others. For any other record, it returns None, and the caller must format the line.
     """
     logged = [one for one in declared(record) if one.named.log]
     conditions = {f"record.{one.attribute} is {'not ' if one.named.usual else ''}None" for one in logged}

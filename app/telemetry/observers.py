@@ -35,7 +35,7 @@ class Observers(Generic[Record]):
     watchdog: "Watchdog | None" = None
 
     def __post_init__(self) -> None:
-        """Adds to the metrics a counter of how often the watchdog saw a blocked event loop."""
+        """Adds a metric that counts the blocks of the event loop, if there are metrics and a watchdog."""
         if self.metrics is not None and (watchdog := self.watchdog) is not None:
             from app.telemetry.metrics.instruments import counter  # imported only if metrics are exported
 
@@ -45,7 +45,7 @@ class Observers(Generic[Record]):
     def begin_trace(self, traceparent: bytes | None) -> Trace | None:
         """Returns the trace in the header `traceparent` of a request.
 
-        If the header is missing or invalid, returns a new trace if the request is sampled, otherwise None.
+        Without a valid header, returns a new trace for a request that is sampled, and None for one that is not.
         """
         return self.tracing.begin(traceparent) if self.tracing else Trace.parsed(traceparent)
 

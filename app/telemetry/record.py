@@ -135,13 +135,13 @@ class CallRecord:
     the call waited for its slot in the rate limit.
     `began`, `ended`: seconds of `time.perf_counter`. The wait before the first try is not included.
     `code`: the service's error code, or the name of the client's exception; None after success.
-    `refused`: the error codes of messages that SQS rejected although the call succeeded; for Chargebee, the error code
-    of a rejected call (then `code` is None).
+    `refused`: for SQS, the error codes of messages that SQS rejected although the call succeeded; for Chargebee, the
+    error code of a call that Chargebee rejected (then `code` is None).
     `in_flight`: the number of group commit's calls in flight when this call began, including this call.
     `last`: 1 if `in_flight` is the maximum number of group commit's calls, otherwise 0.
     `throttled`: the number of tries that Chargebee has answered with 429.
-    `traceparents`: the attribute `traceparent` of each message that a call to SQS sends; for other services, of the
-    message that the worker processes.
+    `traceparents`: for a call to SQS, the attribute `traceparent` of each message that the call sends; for a call to
+    another service, the attribute of the message that the worker processes.
     `sent`: True if SQS may have the messages.
     """
 

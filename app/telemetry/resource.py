@@ -59,7 +59,7 @@ def otlp_wanted(signal: str) -> bool:
 
 
 def _set_for(signal: str, option: str) -> str | None:
-    """Returns the name of the variable that sets an option of the exporter for `signal`, or None if none is set."""
+    """Returns the name of the variable that sets `option` of the exporter for `signal`, or None if no variable does."""
     names = (f"OTEL_EXPORTER_OTLP_{signal}_{option}", f"OTEL_EXPORTER_OTLP_{option}")
     return next((name for name in names if os.environ.get(name)), None)
 

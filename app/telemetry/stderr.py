@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.telemetry.metrics.process_metrics import Metrics
 
 MOST_BYTES = 2**20
-# Maximum seconds for which the process waits for the last lines when the process ends.
+# When the process ends, it waits at most this many seconds until the last lines are written.
 EXIT_SECONDS = 1.0
 
 

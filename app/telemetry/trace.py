@@ -54,7 +54,7 @@ class Trace(NamedTuple):
     def parsed(cls, header: bytes | None) -> Self | None:
         """Returns the sender's span in the header `traceparent`, or None if the header is missing or invalid.
 
-        If the process exports no spans, the SQS message contains the ids of the sender's span.
+        A process that exports no spans has none of its own, so its SQS messages contain the ids of the sender's span.
         """
         match = None if header is None else _TRACEPARENT.fullmatch(header)
         if match is None or match[1] == b"ff" or (match[1] == b"00" and match[5] is not None):
@@ -68,7 +68,7 @@ current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
 
 def current_traceparents() -> tuple[str, ...]:
-    """Returns the traceparents for the record of a call: that of the current trace, or none if it is not sampled."""
+    """Returns the `traceparents` of a call's record: one for the current trace, or none if the trace is not sampled."""
     trace = current.get()
     return (trace.traceparent,) if trace is not None and trace.sampled else ()
 

@@ -7,8 +7,9 @@ from app.telemetry.metrics.declared import DeclaredMetrics
 from app.telemetry.metrics.instruments import Counter, Histogram, Instrument
 from app.telemetry.record import CALL_SECONDS, CHARGEBEE, SQS, CallRecord, System
 
-# The label's value for a call that Chargebee has rejected, for example because the invoice is closed. All rejections
-# have this value, because they do not mean that Chargebee has failed. The message's dead letter has the error code.
+# The value of the label `error.type` for a call that Chargebee has rejected, for example because the invoice is closed.
+# All rejections have this value, because they do not mean that Chargebee has failed. The message's dead letter has the
+# error code.
 REJECTED = "rejected"
 _FAILURES = {
     SQS.name: "Failed calls to {}, and messages that SQS rejected in successful calls, by error code.",
@@ -17,7 +18,7 @@ _FAILURES = {
 
 
 class CallMetrics:
-    """Counts calls to the `systems`. Any thread may call `observe`."""
+    """The metrics of calls to several services (`systems`). Any thread may call `observe`."""
 
     def __init__(self, systems: Iterable[System] = (SQS,)) -> None:
         self._lock = threading.Lock()

@@ -8,9 +8,9 @@ from app.telemetry.metrics.instruments import Counter, Histogram, Instrument
 
 
 class DeclaredMetrics:
-    """The metrics that the class `record` declares with `system` as their `Metric.system`.
+    """The metrics that the class `record` declares, but only those whose `Metric.system` equals `system`.
 
-    `prefix`: replaces {} in the names of the metrics.
+    `prefix`: the text that takes the place of {} in the metrics' names.
     """
 
     def __init__(self, record: type, system: str = "", prefix: str = "") -> None:
@@ -22,7 +22,7 @@ class DeclaredMetrics:
                 self._observers.append((field.value, self._make(metric, metric.name.format(prefix))))
 
     def expect(self, values: Iterable[str]) -> None:
-        """Makes each counter that has a label begin at 0 for each of `values`."""
+        """Makes each counter with a label begin at 0 for every value of the label in `values`."""
         for counter in self._by_label:
             counter.values.update({(value,): 0 for value in values if (value,) not in counter.values})
 
@@ -33,7 +33,7 @@ class DeclaredMetrics:
                 add(value)
 
     def _make(self, metric: Metric, name: str) -> Callable[[Any], None]:
-        """Creates the instrument of `metric`. Returns a function that adds to it a value, or a list of values."""
+        """Creates the instrument of `metric`. Returns its function that adds a value or a list of values."""
         if metric.bounds:
             histogram = Histogram(name, metric.unit, metric.text, metric.bounds)
             self.instruments.append(histogram)

@@ -23,7 +23,7 @@ from app.telemetry.metrics.instruments import Buckets, Description, Instrument, 
 
 # The default of OTEL_METRIC_EXPORT_INTERVAL in OpenTelemetry's specification.
 INTERVAL_MILLISECONDS = "60000"
-# Maximum seconds for which the process waits for the last push when the process ends.
+# When the process ends, it waits at most this many seconds for the last push.
 FLUSH_SECONDS = 3.0
 _CUMULATIVE = export.AggregationTemporality.CUMULATIVE
 

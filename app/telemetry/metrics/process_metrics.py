@@ -93,7 +93,7 @@ class LoopMetrics:
 
 
 class RecordMetrics(Protocol[Record_contra]):
-    """The metrics that are built from records: of webhooks in the web process, and of messages in a worker."""
+    """The metrics that are built from records: webhook records in the web process, message records in a worker."""
 
     instruments: list[Instrument]
 
@@ -107,9 +107,9 @@ class RecordMetrics(Protocol[Record_contra]):
 
 
 class Metrics(Generic[Record]):
-    """All metrics of a process. `records` and `calls` receive records, and `instruments` are exported.
+    """All metrics of a process. `records` counts webhooks or messages, and `calls` counts calls to `systems`.
 
-    `systems`: the services that the process calls.
+    `instruments`: the metrics to export. `systems`: the services that the process calls.
     """
 
     def __init__(self, records: RecordMetrics[Record], info: Observed, systems: Iterable[System] = (SQS,)) -> None:

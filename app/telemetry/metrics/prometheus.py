@@ -44,7 +44,7 @@ class Families(Collector):
 
 @contextmanager
 def served(instruments: Sequence[Instrument], host: str, port: int) -> Iterator[int]:
-    """Serves the metrics on `host` and `port` until the `with` block ends. Yields the port: a free port if `port` is 0.
+    """Serves the metrics on `host` and `port` until the `with` block ends. Yields the port, a free one if `port` is 0.
 
     Raises ConfigurationError if the server cannot listen there.
     """
