@@ -1,8 +1,8 @@
 """Estimates how long a new webhook would wait for its answer."""
 
-# The observation time is this share of `max_wait`. The estimate counts answers for the observation time before it
-# computes a rate, because a shorter time would contain too few answers. After a pause of SQS, the rate counts as
-# unknown for the same share of the pause's length.
+# The observation time is this share of `max_wait`. The estimate computes a rate of answers only after it has counted
+# answers for the observation time, because a shorter time would contain too few answers. After a pause of SQS, the rate
+# counts as unknown for a time that is this share of the pause.
 OBSERVED_SHARE = 0.2
 # The estimate measures the rate of answers in successive windows of time. The capacity is the highest of these rates,
 # because a lower rate may only mean that fewer webhooks arrived. _WINDOW: the length of a window, as a share of the
@@ -61,12 +61,12 @@ class Estimate:
         """Returns the expected wait: the number of waiting webhooks, divided by the rate of answers.
 
         The rate is measured since the oldest waiting webhook arrived, or since the last pause ended if that was later.
-        If no webhook was answered since then, the result is the time for which the oldest webhook has waited. In all
-        other cases, this time would be too low: if webhooks arrive twice as fast as the service answers them, a new
-        webhook will wait twice as long as the oldest one. The result is 0 until the oldest webhook has waited for the
-        observation time, because a burst begins without answers to measure.
+        If no webhook was answered since then, there is no rate, and the result is the time for which the oldest webhook
+        has waited. With a rate, the result is not this time, which may be too low: if webhooks arrive twice as fast as
+        the service answers them, a new webhook will wait twice as long as the oldest one. The result is 0 until the
+        oldest webhook has waited for the observation time, because a burst begins without answers to measure.
 
-        While SQS pauses, and shortly after, the rate is unknown. The capacity before the pause then replaces it.
+        While SQS pauses, and shortly after, the rate is unknown. The estimate then uses the capacity before the pause.
         """
         oldest = next(iter(self._waiting.values()), None)
         if oldest is None or now - oldest[0] < self._observation:

@@ -72,7 +72,7 @@ class WebhookMiddleware:
         permit = intake.head(fields)
 
         async def respond(message: Message) -> None:
-            permit.release()  # a client that reads its response slowly occupies no permit
+            permit.release()  # before `send`, so that a client that reads slowly does not keep the permit
             await send(message)
 
         try:

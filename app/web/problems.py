@@ -56,8 +56,8 @@ class ProblemResponse(JSONResponse):
     """A response with a problem document of RFC 9457.
 
     `linger`: closes the connection when the whole body of the request has arrived, at the latest after LINGER_SECONDS.
-    `unread`: the application has not read the body, so the response also lingers if the request's head makes the server
-    close the connection.
+    `unread`: the application has not read the body. If the request's head makes the server close the connection after
+    the response, the response lingers as well.
     """
 
     media_type = "application/problem+json"

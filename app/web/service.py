@@ -28,7 +28,7 @@ class Service:
 
     @classmethod
     def of(cls, app: FastAPI) -> "Service":
-        """Returns the service of `app`. If `create_app` did not make `app`, creates one from environment variables."""
+        """Returns the service of `app`. If `create_app` did not make `app`, creates a service from the environment."""
         if not hasattr(app.state, "invoice_webhook"):  # not `service`, because other applications may use that name
             settings = load_settings()
             app.state.invoice_webhook = cls(settings, Admission(settings))

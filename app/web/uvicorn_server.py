@@ -26,7 +26,7 @@ class UvicornServer(uvicorn.Server):
         self._closing: asyncio.Task[None] | None = None
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Passes a signal to the event loop. If it arrives before `startup`, the server stops right after `startup`."""
+        """Passes a signal to the event loop. A signal before `startup` stops the server right after `startup`."""
         if self._loop is None:
             self.should_exit = True
         else:

@@ -1,7 +1,7 @@
 """Sends deletes and changes of visibility timeouts in batches of at most ten, and retries failed entries.
 
-If a delete does not reach SQS, SQS delivers the message again. If the work on the event is done, the worker only
-deletes the message again. If the worker has sent a dead letter instead, it may send a second one.
+If a delete does not reach SQS, SQS delivers the message again. If the worker has done the event's work, it then only
+deletes the message. If the worker has sent a dead letter for the message, it may send a second dead letter.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ LONGEST_PAUSE_SECONDS = 5.0
 class Batches(Generic[Entry]):
     """Collects entries, and sends them in batches with `call`, which returns None or a FailedEntry for each entry.
 
-    `on_end` receives each entry that has succeeded or whose failure is final, with the result of `call`. `Batches`
-    sends the other failed entries again. Before each batch, it drops the entries for which `is_wanted` returns False.
+    When an entry has succeeded or its failure is final, `on_end` receives the entry and the result of `call`. Entries
+    with another failure are sent again. Before each batch, entries for which `is_wanted` returns False are dropped.
     """
 
     def __init__(

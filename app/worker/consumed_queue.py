@@ -63,7 +63,7 @@ class ConsumedQueue:
         return await self._batch("DeleteMessageBatch", [{"ReceiptHandle": handle} for handle in receipt_handles])
 
     async def change_visibility(self, changes: Sequence[tuple[str, int]]) -> list[FailedEntry | None]:
-        """Sets the visibility timeouts of at most ten messages. Returns the same as `delete`.
+        """Sets the visibility timeouts of at most ten messages. Returns their results in the form that `delete` uses.
 
         `changes`: the receipt handle of each message, and the seconds from now for which SQS hides the message.
         """

@@ -40,8 +40,8 @@ async def count_by_reason(dead: ConsumedQueue, limit: int | None) -> DeadLetterC
 async def redrive(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None, progress: Progress) -> Redriven:
     """Moves at most `limit` messages, or all messages if `limit` is None.
 
-    Raises CommandFailed if a person has cancelled SQS's task, and the client's errors if a call fails. But if an error
-    ends `move_one_by_one` early, the result contains the error.
+    Raises CommandFailed if a person has cancelled SQS's task, and the client's error if a call fails. But an error that
+    occurs while `move_one_by_one` moves messages is not raised: the result contains this error.
     """
     by_task = 0
     if limit is None and (source := await move_task.start(queue, dead)):

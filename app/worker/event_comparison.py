@@ -36,8 +36,9 @@ class Summary:
     """The result of a comparison. `seen`: the number of events at Chargebee.
 
     `missing`: the ids of the events that were enqueued (in a dry run: that would be enqueued). `judged`: the error code
-    of each event that has a dead letter, by the event's id. `failed`: why an event could not be enqueued, by the
-    event's id, or by a description if the id is not valid. `error`: what ended the comparison early, or None.
+    of each event that has a dead letter, by the event's id. `failed`: the reason for each event that could not be
+    enqueued; the key is the event's id, or a description of the event if the id is not valid. `error`: what ended the
+    comparison early, or None.
     """
 
     seen: int = 0
@@ -116,7 +117,7 @@ class Comparison:
                 raise
 
     def _message(self, content: Mapping[str, Any]) -> Message:
-        """Returns the message that the service would enqueue for an event. Raises InvalidEvent if there is none."""
+        """Returns the message that the service would enqueue for an event. Raises InvalidEvent if it would not."""
         body = orjson.dumps(content)
         event = parse_event(body, self._wanted)
         if isinstance(event, UnwantedEvent):

@@ -77,10 +77,10 @@ class InFlight:
             self._deletes.add(message)
 
     def release(self, message: InFlightMessage, seconds: int = 0) -> None:
-        """Makes `message` visible to all workers after `seconds`, and the later messages of its FIFO group at once.
+        """Makes `message` visible to all workers after `seconds`, unless it is lost (another worker may have it).
 
-        If SQS stays unreachable, a message becomes visible when its visibility timeout ends. Does not release
-        a lost message, because another worker may have it.
+        The later messages of its FIFO group become visible at once. If SQS stays unreachable, a message becomes visible
+        when its visibility timeout ends.
         """
         behind = self._order.give_up(message)
         if message.state is not MessageState.LOST:

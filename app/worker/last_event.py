@@ -48,7 +48,7 @@ async def noting(table: Table, process: Process) -> AsyncIterator[Process]:
 
 
 class _LastEvent:
-    """The table's item for the last event. `arrived`: the unix seconds of this process's last event, or 0 if none."""
+    """The table's item for the last event. `arrived`: when this process last received an event (unix seconds), or 0."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -83,8 +83,8 @@ class _LastEvent:
 def gap_since(last: int, now: int) -> str | None:
     """Returns the value of `reconcile --since` that covers the gap from `last` to `now` (unix seconds).
 
-    Returns None if the gap is too short to lose events. Chargebee may redeliver in the gap an event that it first sent
-    before the gap. So the value also covers REDELIVERED_SECONDS before the gap.
+    Returns None if the gap is too short to lose events. Chargebee may first send an event before the gap, and give
+    it up in the gap. So the value also covers REDELIVERED_SECONDS before the gap.
     """
     if now - last <= REDELIVERED_SECONDS:
         return None

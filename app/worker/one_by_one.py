@@ -32,8 +32,8 @@ OUTAGE = 3
 class Redriven:
     """The result of a redrive. `moved`: the number of moved messages.
 
-    `failed`: why a message was not moved or its dead letter not deleted, by event and message id. `error`: what ended
-    the redrive early, or None.
+    `failed`: for each message, why it was not sent, or why its dead letter was not deleted; the key is a text with the
+    ids of the event and the message. `error`: what ended the redrive early, or None.
     """
 
     moved: int = 0
@@ -87,7 +87,7 @@ class _Move:
             raise QueueUnavailable("SQS refuses one dead letter after the other", self._code)
 
     async def show_again(self) -> None:
-        """Makes visible at once the dead letters whose messages could not be sent. Ignores failures."""
+        """Ends the visibility timeouts of the dead letters whose messages could not be sent. Ignores failures."""
         with suppress(Exception):
             for start in range(0, len(self._hidden), MAX_ENTRIES):
                 await self._dead.change_visibility([(one, 0) for one in self._hidden[start : start + MAX_ENTRIES]])

@@ -32,7 +32,7 @@ class WorkerLimits(NamedTuple):
     messages that wait for a task.
     `visibility`: how long SQS hides a message after a receive or an extension. `first_retry`: the longest delay of a
     message's first retry. `idle`: the worker counts as not alive if `Poller.idle` exceeds this value. `grace`: how long
-    `Worker.run` may take after `Worker.stop` is called (see `Worker.run` for an exception).
+    `Worker.run` may take after `Worker.stop` is called (`Worker.run` says when it may take longer).
     """
 
     concurrency: int

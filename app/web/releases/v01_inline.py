@@ -4,8 +4,9 @@ Problem: a webhook reports a pending invoice. The customer's usage must be added
 Change: an async handler does the whole billing work with blocking clients of DynamoDB and Chargebee.
 Cost: each call to DynamoDB or Chargebee blocks the event loop. Chargebee waits for the whole work, and times out. The
 handler marks usage as billed only after it has closed the invoice. If the process crashes before it marks the usage, or
-if a person closes the invoice first, the invoice may have charges for unmarked usage. A later delivery of the webhook,
-or another invoice of the period, charges this usage again. When Chargebee repeats the webhook, the log names the usage.
+if a person closes the invoice before the handler does, the invoice may have charges for usage that is not marked. A
+later delivery of the webhook, or another invoice of the period, charges this usage again. When Chargebee repeats the
+webhook, the log names this usage.
 """
 
 from collections.abc import AsyncIterator
@@ -41,7 +42,7 @@ Usage = dict[Billable, Coverage]
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     service = Service.of(app)
     set_tokens(service.settings.threadpool_tokens or TOKENS)
-    build_clients(service.billing)  # not used: building clients makes botocore cache its models
+    build_clients(service.billing)  # built only to make botocore cache its models
     yield
 
 
@@ -55,7 +56,7 @@ async def receive(request: Request, clients: Annotated[BlockingClients, Depends(
     event = read_event(request, body)
     if event is None:
         return ignored(request)
-    if event.event_type == PENDING_INVOICE_CREATED and event.content.invoice is not None:  # others need no work
+    if event.event_type == PENDING_INVOICE_CREATED and event.content.invoice is not None:  # other events need no work
         try:
             bill(clients, event, event.content.invoice)
         except Exception as error:
