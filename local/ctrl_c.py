@@ -25,7 +25,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     When a terminal closes, the shell sends SIGHUP, and then the kernel sends a second SIGHUP. The second signal would
     interrupt the clean-up.
     """
-    if signal.getsignal(signal.SIGHUP) is _interrupt:  # not if nohup set SIG_IGN, which children must inherit
+    if signal.getsignal(signal.SIGHUP) is _interrupt:  # keeps nohup's SIG_IGN, which children must inherit
         signal.signal(signal.SIGHUP, _ignore)
     raise KeyboardInterrupt
 

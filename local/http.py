@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from app.errors import ConfigurationError
 
-_SECONDS = 90  # longer than the latency that APP_LOCAL_SQS_DELAY can add, at most 60 s
+_SECONDS = 90  # longer than 60 s, the maximum of APP_LOCAL_SQS_DELAY
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 

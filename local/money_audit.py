@@ -17,7 +17,7 @@ _INTERVAL = 0.2
 
 @dataclass(frozen=True)
 class AuditResult:
-    """The state of the webhooks' invoices at the Chargebee stand-in, and the number of API calls that it received.
+    """The state of the webhooks' invoices at the Chargebee stand-in, and the number of API calls to the stand-in.
 
     `left` is the number of pending invoices that renew no subscription; the worker must not close such invoices.
     `limit` is the number of API calls that the stand-in accepts in 60 s. `problems` has a line for each wrong invoice

@@ -23,7 +23,7 @@ _CHANGES = {operation for method, operation in _PATHS.values() if method == "POS
 
 
 class Call(NamedTuple):
-    """A call of an operation. `resource`: the id of the invoice or subscription in the path, or "" if it has none."""
+    """A call of an operation. `resource`: the id of the invoice or subscription in the path, or "" without an id."""
 
     operation: str
     resource: str

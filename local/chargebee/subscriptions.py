@@ -57,7 +57,7 @@ class Subscriptions:
 
 
 def _entry(subscription: dict[str, Any]) -> bytes:
-    """Returns the subscription as a page's entry. Chargebee's own entries also contain the customer's other data."""
+    """Returns the subscription as an entry of a page. Chargebee's own entries contain more data of the customer."""
     customer = {"id": subscription["customer_id"], "object": "customer"}
     return orjson.dumps({"subscription": subscription, "customer": customer})
 

@@ -46,7 +46,7 @@ def run() -> None:
         )
     configure_logging(settings)
     exposure.warn(settings)
-    ctrl_c.end_like_ctrl_c()  # until `_pass_signals_on`, so that SIGTERM also removes the certificates
+    ctrl_c.end_like_ctrl_c()  # so that SIGTERM removes the certificates; `_pass_signals_on` replaces these handlers
     with ExitStack() as stack:
         stand_ins = stack.enter_context(start_stand_ins(options, load_worker_settings().chargebee_rate))
         logger.info("Stand-in for Chargebee, with a web page of the invoices, on {}", stand_ins.chargebee)
@@ -64,8 +64,8 @@ def run() -> None:
 def _start_worker(stack: ExitStack, stand_ins: LocalRun, settings: WebSettings, given: dict[str, str]) -> None:
     """Registers the invoices of the sample webhooks, and starts a worker, which closes invoices.
 
-    The README's curl commands send the sample webhooks, but do not register their invoices. v01 needs no worker,
-    because its service has no queue and closes the invoices itself.
+    The README's curl commands send the sample webhooks, but do not register their invoices. With v01, starts no worker,
+    because this release has no queue and closes the invoices itself.
     """
     seeding.seed(stand_ins, (file.read_bytes() for file in [default_file(), *sample_files()]))
     if settings.release.enqueues:

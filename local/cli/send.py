@@ -50,9 +50,9 @@ def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str 
     The credentials are APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD, or demo:demo. The command exits with 0 if
     every response is 200.
 
-    Before the command posts to a local run, it registers the webhooks' pending invoices and billable events (usage) at
-    that run's stand-ins. With --seed, it registers them instead, for any target, at the stand-ins that
-    APP_CHARGEBEE_URL, AWS_ENDPOINT_URL and APP_BILLING_TABLE name.
+    With --seed, the command first registers the webhooks' pending invoices and billable events (usage) at the stand-ins
+    that APP_CHARGEBEE_URL, AWS_ENDPOINT_URL and APP_BILLING_TABLE name. Without --seed, it registers them at the
+    stand-ins of the local run, unless it posts to another service.
     """
     if count is None and given("concurrency"):
         raise click.UsageError("--concurrency has no effect without --count")

@@ -50,8 +50,8 @@ class HealthProbe:
     def reading(self) -> Reading:
         """Returns the result of the last finished probe, without waiting for the current probe.
 
-        If the last probe did not time out, and the current probe has already taken longer than the last probe, returns
-        the time that the current probe has taken so far.
+        If the finished probe did not time out, and the current probe has already taken longer than the finished one,
+        returns the time that the current probe has taken so far.
         """
         if self._last.timed_out or self._began is None:
             return self._last

@@ -57,7 +57,7 @@ def _times(before: Scrape, after: Scrape) -> Values:
     longest = after.total("event_loop_delay_max_seconds")
     delay = milliseconds("event_loop_delay_seconds", 0.99)
     if delay is not None and longest is not None:
-        # The estimate may be too high. The longest delay of the last ten seconds is measured exactly.
+        # The estimate may be too high. The longest delay of the last ten seconds is exact, and limits the estimate.
         delay = min(delay, longest * 1000)
     return {
         "p50": milliseconds("http_server_request_duration_seconds", 0.5),
