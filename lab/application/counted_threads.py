@@ -11,7 +11,7 @@ class ThreadCount:
 
     In `report`, `python` counts the main thread, which runs the event loop, and every Python thread that starts after
     the application's start-up: AnyIO's threads for `def` endpoints and files, the threads of executors, and the four
-    threads of a `BlockingPool`, which start with the pool's first request. `python` leaves out the other threads that
+    threads of a `BlockingPool`, which start with the pool's first request. `python` leaves out two kinds of thread that
     run at start-up: the thread by which a uvicorn worker answers its parent process, and threads that wait for the end
     of the parent process. `os` counts all threads of the process as the operating system does, so it includes the
     threads that `python` leaves out, and the threads of libuv, which uvloop uses.

@@ -15,7 +15,7 @@ def fibonacci(number: int) -> int:
 
 
 def prepare() -> None:
-    """Makes this process, which belongs to a pool, ignore Ctrl-C, and end when its parent process ends."""
+    """Prepares a process of a pool: it ignores Ctrl-C, and ends when its parent process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -22,7 +22,7 @@ ORDERS = """
     LEFT JOIN order_items ON order_items.order_id = orders.id
     WHERE orders.user_id = %s
     ORDER BY orders.id, order_items.id"""
-# The columns of each query's frame. A frame without rows needs the columns, too.
+# The columns of each query's frame. They are listed here, because polars cannot infer them if there are no rows.
 _COLUMNS = {PRODUCTS: ("id", "title", "quantity", "unit_price"), ORDERS: ("id", "status", "quantity")}
 
 

@@ -1,7 +1,7 @@
 """A middleware in two forms, pure ASGI and BaseHTTPMiddleware. It adds the header `x-process-time`, in seconds.
 
-APP_LAB_MIDDLEWARE selects one form, or none. The talk that `lab.application.tips` repeats advises against
-BaseHTTPMiddleware, so `python -m lab measure` compares each form with no middleware.
+APP_LAB_MIDDLEWARE selects one form, or none. `lab.application.tips` measures the tips of a talk. One tip is to avoid
+BaseHTTPMiddleware, so `python -m lab measure` compares each form with a lab without middleware.
 """
 
 from time import perf_counter

@@ -18,8 +18,8 @@ from local import child
 from local.ports import START_SECONDS, free_port
 from local.readiness import wait_until_ready
 
-# GRACE_SECONDS: how long requests may still take after uvicorn gets the signal to stop. LAST_SECONDS after the signal,
-# `serve` kills uvicorn and its workers, if `local.child` has not killed them a second earlier.
+# GRACE_SECONDS: how long requests may still take after uvicorn gets the signal to stop. LAST_SECONDS: the time from the
+# signal until `serve` kills uvicorn and its workers, unless `local.child` has killed them a second earlier.
 GRACE_SECONDS = 2
 LAST_SECONDS = 4
 _FAILED = "the lab has ended (see its error above)"

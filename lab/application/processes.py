@@ -22,7 +22,7 @@ _TURNS_OF_A_PROCESS = 2
 class Processes:
     """A pool of `size` processes, started when needed. If one of them is killed, the next request gets a new pool.
 
-    `seconds`: how long a computation waits for a process.
+    `seconds`: how long a computation waits at most for its turn.
     """
 
     def __init__(self, size: int, seconds: float) -> None:

@@ -11,8 +11,8 @@ without uvloop and httptools, 38 % instead of 45 % of 1,000 requests succeeded.
 
 What to expect: BaseHTTPMiddleware costs most, because it makes a task group and two streams for each request. h11
 costs second most, and the access log third most. With small answers and bodies, every other tip saves less than the
-difference between two runs of the same endpoint, even uvloop instead of asyncio, or a JSONResponse instead of a dict. A
-full backlog never causes a 503; `--limit-concurrency` does.
+difference between two runs of the same endpoint. This includes uvloop instead of asyncio, and a JSONResponse instead of
+a dict. A full backlog never causes a 503; `--limit-concurrency` does.
 """
 
 from typing import Any

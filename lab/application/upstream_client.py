@@ -21,10 +21,10 @@ _FAILURES = (
 
 @dataclass(frozen=True)
 class Upstream:
-    """The upstream's URL (None if APP_LAB_UPSTREAM_URL is not set), and the time-out in seconds of a call.
+    """The upstream's URL (None if APP_LAB_UPSTREAM_URL is not set), and the time-out of a call in seconds.
 
-    For a call that is awaited, the time-out covers the whole call. For a blocking client, it covers connecting, and
-    then each wait for bytes.
+    If a call is awaited, the time-out limits the whole call. In a blocking client, the time-out limits the wait for the
+    connection, and then each wait for bytes.
     """
 
     url: str | None
@@ -54,6 +54,6 @@ class Upstream:
 
 @asynccontextmanager
 async def opened(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
-    """Yields the state that handlers find as `request.state.upstream`."""
+    """Yields the `Upstream` of the settings, which handlers find as `request.state.upstream`."""
     url = settings.upstream_url
     yield {"upstream": Upstream(url.rstrip("/") if url else None, settings.upstream_timeout)}

@@ -71,7 +71,7 @@ def check_options(context: click.Context) -> None:
 
 @contextmanager
 def throw_away_postgres(scale: float) -> Iterator[None]:
-    """Runs a Postgres with the study's rows until the context ends. Meanwhile, APP_LAB_DATABASE_URL is its URL."""
+    """Runs a Postgres with the study's rows until the context ends. Sets APP_LAB_DATABASE_URL to the Postgres' URL."""
     _refuse_another()
     with _filled(scale) as url:
         os.environ[VARIABLE] = url
@@ -102,7 +102,7 @@ def _fill(url: str, scale: float) -> bool:
         raise ConfigurationError("the lab's packages are not installed: `make .venv/dev` does") from None
     with ExitStack() as stack:
 
-        @cache  # created at the first progress, so that an error before it is not printed on the bar's line
+        @cache  # makes the bar only at the first progress, so that an earlier error is not printed on its line
         def bar() -> "ProgressBar[int]":
             shown = click.progressbar(
                 length=steps(scale), label="Rows and indexes", file=sys.stderr, hidden=is_dumb(sys.stderr)

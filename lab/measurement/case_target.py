@@ -18,8 +18,8 @@ class Target:
     url: str
     body: bytes = b""
 
-    # vegeta reads the request once and repeats it. With these options, it stores no answers: at 100 kB each, they would
-    # fill the disk.
+    # vegeta reads the request once and repeats it. With these options, vegeta stores no bodies of answers. Bodies of
+    # 100 kB each would fill the disk.
     options = ("-max-body", "0")
 
     def feed(self, pipe: IO[bytes]) -> threading.Thread:

@@ -61,7 +61,7 @@ class Usage:
         return Threads(python=python, os=self._most, before=self._before)
 
     def _now(self) -> tuple[float, ...]:
-        """Returns the time, and the CPU seconds of each part so far, in the order of the fields of `Cores`."""
+        """Returns the time, and the CPU seconds of each program so far, in the order of the fields of `Cores`."""
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)  # vegeta is the only child that ends during the attack
         database = self._beside.database
         return (

@@ -17,9 +17,9 @@ class Seen:
     """The responses that users received.
 
     `seconds`: the duration of the load. `latencies`: milliseconds of each answer with a status below 400. `failed`: the
-    number of other answers, and of requests without an answer. `cut`: the number of these failed requests that ended in
-    an error after the connection was open. `unanswered`: the milliseconds that each request had waited when the end of
-    the load interrupted it. Only requests that had waited for more than half of the load are in this list.
+    number of other answers, and of requests without an answer. `cut`: how many of the failed requests ended in an error
+    after the connection was open. `unanswered`: the waiting time, in ms, of each failed request that the end of the
+    load interrupted. An interrupted request that has waited for at most half of the load does not count as failed.
     """
 
     seconds: float
@@ -35,7 +35,7 @@ class Seen:
     def percentile(self, percent: int) -> float:
         """Returns the percentile of the latency in ms, or the duration of the load if there are fewer than two values.
 
-        An `unanswered` request counts with the time that it has waited, so with such requests, the percentile is a
+        An `unanswered` request counts with the time that it has waited. If there are such requests, the percentile is a
         lower bound.
         """
         waited = [*self.latencies, *self.unanswered]

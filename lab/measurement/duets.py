@@ -45,8 +45,8 @@ def measure(
 ) -> list[CaseRepeat]:
     """Measures each case of `groups` at the same time as the reference of its group.
 
-    Also measures each reference together with a copy of itself, which shows the noise. `shorter` returns the load that
-    replaces a case's load. Raises the errors of `endpoint.measure`.
+    Also measures each reference together with a copy of itself, which shows the noise. `shorter` gets a case's load,
+    and returns the load to use, which is shorter in a trial run. Raises the errors of `endpoint.measure`.
     """
     rows = []
     for reference, others in groups:

@@ -40,7 +40,7 @@ class Answer(Record):
 
 
 class Answers(Record):
-    """The content of questions.json. Each answer has its own environment, because a run may measure one question."""
+    """The content of questions.json. Each answer has its own environment: a run may measure only one question."""
 
     answers: list[Answer]
 

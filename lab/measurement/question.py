@@ -17,7 +17,7 @@ class NotHere(Exception):
 class Question:
     """A question of users. `asked`: the places where users ask it. `here`: our load. `figure`: what the chart shows.
 
-    `quick`: the names of the cases of a trial run, which has all cases if `quick` is empty.
+    `quick`: the names of the cases in a trial run. If `quick` is empty, a trial run has all cases.
     """
 
     title: str

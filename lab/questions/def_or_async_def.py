@@ -39,7 +39,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
         clients.append(http)
         yield
-    processes.shutdown(cancel_futures=True)  # waits; the CPU time of processes that remain would count as foreign
+    processes.shutdown(cancel_futures=True)  # waits; CPU time after the end would count as that of other programs
 
 
 async def awaits() -> int:

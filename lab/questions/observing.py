@@ -6,7 +6,7 @@ Setup: APP_LAB_OBSERVE selects one of the following.
     loguru, structlog          a log line for each request, by these libraries
     ours                       a log line from this project's record of a webhook; a thread writes many lines at once
     prometheus                 metrics by prometheus-fastapi-instrumentator
-    otel, otel_sampled         traces by OpenTelemetry's instrumentation of FastAPI, of all requests or one in a hundred
+    otel, otel_sampled         traces by OpenTelemetry's instrumentation of FastAPI: all requests, or one in a hundred
     telemetry                  traces by FastAPI's own `telemetry=`
 
 The exporter discards the traces' spans. The instrumentations record no metrics, because no meter provider is set.
@@ -14,9 +14,9 @@ uvicorn's access log and a slow reader of standard error are options of the meas
 
 Asked: lite-bootstrap#189, opentelemetry-python#3474, uvicorn#112, loguru#667.
 
-What to expect: on an endpoint that does nothing, each of these takes a large part of the request's CPU time, except
-this project's record. On an endpoint that calls a database for two milliseconds, log lines and metrics take a small
-part, but traces a large part. If standard error is a full pipe that nobody reads, a log line blocks the event loop.
+What to expect: on an endpoint that does nothing, each of these except this project's record takes a large part of the
+request's CPU time. On an endpoint that calls a database for two milliseconds, log lines and metrics take a small part,
+but traces take a large part. If standard error is a full pipe that nobody reads, a log line blocks the event loop.
 """
 
 import logging

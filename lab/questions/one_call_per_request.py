@@ -1,6 +1,6 @@
 """Question: each request calls a service that accepts many items in one call. How can requests share a call?
 
-With `OneCall`, requests share calls to any such service, as `app.sqs.group_commit` does for SQS in this project.
+`OneCall` lets requests share calls to any such service. In this project, `app.sqs.group_commit` does this for SQS.
 `OneCall` needs only the standard library, so that a reader can copy it.
 
 `python -m lab.questions.one_call_per_request` compares one call per item with shared calls. All calls go through
@@ -86,7 +86,7 @@ async def _bulk(request: web.Request) -> web.Response:
 
 
 async def compare() -> list[str]:
-    """Sends a thousand items of a hundred users, by one call per item and by shared calls. Returns two lines."""
+    """Sends a thousand items of 100 users: first by one call per item, then by shared calls. Returns two results."""
     app = web.Application()
     app.router.add_post("/bulk", _bulk)
     runner = web.AppRunner(app)

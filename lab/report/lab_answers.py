@@ -29,7 +29,7 @@ class ClaimOutcome(NamedTuple):
 def outcomes(answer: Answer) -> list[ClaimOutcome]:
     """Returns the outcomes of all claims whose cases were measured.
 
-    A claim with a condition may have a second outcome, which is the ratio without this condition.
+    A claim with a condition may have a second outcome: the ratio in cases that do not meet the condition.
     """
     found = []
     for claim in QUESTIONS[answer.name].claims:
@@ -61,10 +61,10 @@ def _ratio(answer: Answer, ratio: Ratio) -> MedianEstimate:
 
 
 def judge(claim: Claim, measured: MedianEstimate) -> str:
-    """Returns the verdict: an empty string if the measured ratio is on the side that users claim.
+    """Returns the verdict, or an empty string if the measured ratio is on the side that users claim.
 
-    `near 1 in a repeat`: the interval overlaps the range from 1 ÷ MARGIN to MARGIN. `the opposite`: the interval
-    is on the side of this range that contradicts the claim.
+    The verdict is `near 1 in a repeat` if the interval overlaps the range from 1 ÷ MARGIN to MARGIN. It is `the
+    opposite` if the interval is on the side of this range that contradicts the claim.
     """
     more, less = measured.low > MARGIN, measured.high < 1 / MARGIN
     if not more and not less:

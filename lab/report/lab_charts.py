@@ -81,7 +81,7 @@ def figure(answer: Answer) -> Spec:
 
 
 def _ticks(room: float) -> list[int] | None:
-    """Returns 0 and the powers of ten up to `room`, the end of the axis, or None if Vega's own ticks fit.
+    """Returns the ticks of an axis from 0 to `room`: 0 and the powers of ten. Returns None if Vega's own ticks fit.
 
     Vega's own ticks of a symlog axis have equal distances in value. On a long axis, they touch each other at the right
     end.

@@ -94,7 +94,7 @@ def answer(name: str) -> str:
 
 
 def number(name: str) -> str:
-    """Returns the table of a question's claims and its provenance. Raises NotMeasured if there is no measurement."""
+    """Returns the table of a question's claims, with provenance. Raises NotMeasured if there is no measurement."""
     return "\n\n".join([lab_answers.claims(newest_answer(name)[0]), answer_provenance(name)])
 
 

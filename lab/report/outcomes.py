@@ -40,7 +40,7 @@ def outcomes(study: Study) -> list[ComparisonOutcome]:
 
 
 def _against_noise(outcome: ComparisonOutcome, noise: MedianEstimate | None) -> ComparisonOutcome:
-    """Makes the verdict of a duet `unclear` if the difference is no larger than that between a reference and its copy.
+    """Makes a duet's verdict `unclear` if its cases differ no more than a reference differs from its own copy.
 
     The duet of a reference and its copy is a control, and gets no verdict.
     """

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from loadtest.record.shapes import Record
 
 _HERE = Path(__file__).parent
-# For each study, and each comparison whose published ratio was not reproduced: the reason, found by measuring.
+# The reasons why published ratios were not reproduced, which we found by measuring: by study, then by comparison.
 REASONS: dict[str, dict[str, str]] = json.loads((_HERE / "reasons.json").read_text(encoding="utf-8"))
 
 

@@ -24,8 +24,8 @@ SERVERS = {
     "granian": ("GRANIAN_PORT", ["-m", "granian", "--interface", "asgi", "--log-level", "warning", APP]),
 }
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
-# The claims compare servers under this version of Python, and two builds of this version. The version is a constant,
-# because any version of Python may generate the documents from stored results.
+# The claims compare servers under this version of Python, and two builds of this version. This is a constant, not the
+# running version, because any version of Python may generate the documents from stored results.
 COMPARED = "3.11"
 SYSTEM = f"{COMPARED} of the system"  # built with profile-guided optimisation, which pyenv does not use by default
 VERSIONS = [*sorted({COMPARED, "3.13", "3.14", HERE}), SYSTEM]
