@@ -82,7 +82,7 @@ class Fit:
         )
 
     def overhead(self, factor: float) -> float:
-        """Returns how much longer a request to a handler that does nothing took on the published pod than here.
+        """Returns the overhead: how much more time a do-nothing request took on the published pod than here.
 
         The result is in ms of this machine's time, and at least 0. `factor`: f.
         """

@@ -95,7 +95,7 @@ def duets(
 
 
 def _worse(both: list[Measurement]) -> Measurement:
-    """Returns a measurement with a failed audit or, if there is none, one with doubts, or else the first of `both`."""
+    """Returns the worse measurement: one with a failed audit, or else one with doubts, or else the first of `both`."""
     lost = [one for one in both if one.audit is not None and not one.audit.holds]
     doubtful = [one for one in both if one.conditions is not None and one.conditions.doubts]
     return [*lost, *doubtful, *both][0]

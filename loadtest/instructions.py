@@ -3,7 +3,7 @@
 The floor is uvicorn alone. Each subject runs in one process, without sockets. Unlike CPU time, a count repeats within
 1 % even on a busy machine. A count leaves out the kernel, TLS and SHA-256, so ratios of counts differ from the ratios
 of `bench`. With --check, exits with 1 if a count is more than 3 % over the budget in loadtest/instructions.json. Each
-version of Python has its own budget, because the counts of two builds of 3.11 differ by 9 %.
+version of Python, such as 3.11.2, has its own budget, because even the counts of two builds of 3.11 differ by 9 %.
 """
 
 import json

@@ -116,8 +116,8 @@ def _is_inline(subject: AttackSubject) -> bool:
 def called(*option: str) -> str:
     """Returns the command line that repeats this run: `NAME=value … python -m loadtest NAME …`.
 
-    It begins with the variables that a release inherits. `option`: an option and its value, which are added if the
-    command line does not have the option.
+    The line begins with the variables that a release inherits. `option`: an option and its value, which are added if
+    the command line does not have the option.
     """
     given = any(argument.partition("=")[0] == option[0] for argument in sys.argv) if option else False
     return shlex.join([*subject.used(), "python", "-m", "loadtest", *sys.argv[1:], *(() if given else option)])

@@ -13,7 +13,7 @@ Attacked = TypeVar("Attacked")
 
 
 def undisturbed(name: str, attack: Callable[[], Attacked], measurement: Callable[[Attacked], Measurement]) -> Attacked:
-    """Attacks up to ATTEMPTS times, until an attempt is not disturbed or its audit fails. Returns the last attempt.
+    """Attacks until an attempt is undisturbed or its audit fails, at most ATTEMPTS times. Returns the last attempt.
 
     `name`: the attack's name, for a line on standard error. `measurement` returns the measurement of an attempt.
     """

@@ -13,8 +13,8 @@ from loadtest.stage.stack import PASSWORD, USER, Stack
 from loadtest.stage.subject import AttackSubject
 
 # The number of additional invoices for v01: for the webhook before the attack, for webhooks that vegeta reads but does
-# not send, and for the second and later webhooks of each user. A user sends few, because v01 answers only about one
-# webhook a second.
+# not send, and for the second and later webhooks of each user. There are few later webhooks, because v01 answers only
+# about one webhook a second.
 SPARE = 50
 
 

@@ -9,7 +9,7 @@ from loadtest.record.shapes import Conditions, Load
 from loadtest.stage.stack import Far
 from local.machine import Watch
 
-# If 1 % of the requests are sent later than planned by more than this, the figures also depend on the generator.
+# If 1 % of the requests are sent more than LATE_MS after the planned time, the figures also depend on the generator.
 LATE_MS = 100.0
 
 
@@ -40,7 +40,7 @@ class Observer:
     def conditions(self, load: Load, hits: list[Hit], *, contained: bool = False) -> Conditions:
         """Returns the conditions of an attack with `load`. Call this method after the attack.
 
-        `contained`: whether the service runs in a container of Docker, so that it is no descendant of this process.
+        `contained`: whether the service runs in a container of Docker. Then it is no descendant of this process.
         """
         busy, queue = self._machine.busy, self._queue
         late = lateness_ms(load, hits)

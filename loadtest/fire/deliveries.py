@@ -100,9 +100,10 @@ def deliveries(number: int, seed: int, mix: Mix = ODD) -> Deliveries:
     wanted = customers.usage(newest)
     others: list[SeededBillable] = []
     if mix.hostile:
-        source = random.Random(seed)  # noqa: S311  # a separate generator, because it draws as many numbers as the new ids require
+        source = random.Random(seed)  # noqa: S311  # separate, because the new ids decide how many numbers it draws
         wanted = customers.named(hostile.renamed_of_each(wanted, source), newest, source)
-        # One invoice of each customer is enough, because all invoices of a customer have the same term.
+        # Add usage that must not be charged. One invoice of each customer is enough, because all invoices of a customer
+        # have the same term.
         for invoice in {one["customer_id"]: one for one in invoices}.values():
             others += [*hostile.outside(invoice), customers.of_another_currency(wanted[invoice["id"]][0])]
         for event in newest:

@@ -30,7 +30,7 @@ _PLANS = (
 def renamed_of_each(usage: dict[str, list[Expected]], source: random.Random) -> dict[str, list[Expected]]:
     """Returns `usage`, by invoice, with other ids and descriptions.
 
-    Each item of a customer has its own id, but sometimes two items with different times and amounts share an id.
+    The items of a customer have different ids, except that sometimes two with different times and amounts share an id.
     """
     found: dict[str, list[Expected]] = {}
     for _, some in groupby(usage.items(), key=lambda one: one[1][0].owner):
@@ -61,7 +61,7 @@ def outside(invoice: dict[str, Any]) -> list[SeededBillable]:
 
 
 def lines(invoice: dict[str, Any], billables: list[SeededBillable], source: random.Random) -> list[dict[str, Any]]:
-    """Returns the invoice's lines with other descriptions, and one more ad-hoc line, which spans over four years."""
+    """Returns the invoice's lines with other descriptions, and one more, an ad-hoc line for over four years."""
     own = [f"Usage [{one.id}]" for one in billables] + [
         f"Usage [billable:{one.id}@{one.occurred_at}]" for one in billables
     ]

@@ -33,7 +33,7 @@ class Judge:
     letters: list[dict[str, str]]
 
     def found(self) -> dict[str, Any]:
-        """Returns the fields of `BillingAudit` about faults, and the totals."""
+        """Returns the fields of `BillingAudit` about faults and verdicts, and the totals."""
         charges = self._charges()
         usage = {_key(one): one for some in self.planned.charges.values() for one in some}
         once = {key: charges[key][0] for key in usage if len(charges.get(key, [])) == 1}
@@ -96,7 +96,7 @@ class Judge:
 
     @cached_property
     def _disturbed(self) -> dict[str, str]:
-        """The events that may fail because a person has changed their invoice: the invoice's id, by event id."""
+        """The invoice's id by event id, for the events that may fail because a person has changed the invoice."""
         own = {event: name for event, name in self.planned.about.items() if name in self.deeds}
         return own | {event: name for name, deed in self.deeds.items() for event in deed.events}
 

@@ -36,7 +36,7 @@ class Supervised:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        # `subject.start` gives up after START_SECONDS, and then takes up to STOP_SECONDS to stop the process.
+        # Wait longer than `subject.start`: it gives up after START_SECONDS, and needs up to STOP_SECONDS to clean up.
         try:
             if not self._ready.wait(START_SECONDS + 2 * STOP_SECONDS):
                 raise TimeoutError(f"the service was not ready within {START_SECONDS} s")

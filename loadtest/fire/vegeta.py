@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple, Protocol
 
 from loadtest.record.shapes import Latencies, Load
 
-LATE_SECONDS = 60  # besides the attack, vegeta may take this time to start and to write its results
+LATE_SECONDS = 60  # in addition to the attack and its time-out, vegeta may take this time to start and to write results
 
 
 class Hit(NamedTuple):

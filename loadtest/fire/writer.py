@@ -10,7 +10,7 @@ ONE_IN = 20  # one item in 20 is written again
 
 
 class Writer:
-    """Writes one item in ONE_IN again, even if a worker has reserved or billed it. `repeated`: the number so far."""
+    """Repeats one write in ONE_IN, even if a worker has reserved or billed the item. `repeated`: the number so far."""
 
     def __init__(self, stage: WorkerStack, billables: list[SeededBillable], seed: int) -> None:
         self.repeated = 0

@@ -24,10 +24,10 @@ class ChargebeeCalls(Record):
 class BillingAudit(Record):
     """The audit of Chargebee's stand-in and of the dead-letter queue. Each list contains the faults of one kind.
 
-    `unbilled`: invoices that are not closed. `twice`: invoices that are closed more than once. `missing`: usage without
-    a charge. `repeated`: usage with several charges. `foreign`: charges without usage. `misplaced`: charges on the
-    wrong invoice, for the wrong subscription or in the wrong currency. `unexplained`: dead letters that are missing,
-    are unexpected, or have the wrong reason.
+    `unbilled`: invoices that are neither closed nor void. `twice`: invoices that are closed more than once. `missing`:
+    usage without a charge. `repeated`: usage with several charges. `foreign`: charges without usage. `misplaced`:
+    charges on the wrong invoice, for the wrong subscription or in the wrong currency. `unexplained`: dead letters that
+    are missing, are unexpected, or have the wrong reason.
 
     `rests`: every `rests`-th call to the stand-in got a 429 with a random Retry-After. `by_person`: the number of
     invoices that a person closed, deleted or voided during the run. `rewritten`: the number of items that the writer of

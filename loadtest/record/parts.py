@@ -29,7 +29,7 @@ _PICTURES = {"make": 3, "timelines": 4, "latencies": 3, "one_webhook": 2, "docto
 
 
 class Part(NamedTuple):
-    """A part. `command`: the words after `python -m`. `trial`: the same for a short trial run, or "" if there is none.
+    """A part. `command`: the words after `python -m`. `trial`: the words for a trial run, or "" if there is none.
 
     `minutes`: an estimate on two cores. `draws`: the part writes pictures instead of a result.
     """

@@ -31,8 +31,8 @@ def estimate(values: Iterable[float | None]) -> MedianEstimate:
     Repeats without a value are left out. If no repeat has a value, all numbers are NaN. The interval is from the k-th
     smallest to the k-th largest value, with the largest k that CONFIDENCE allows: k is 1 for five values, and 2 for
     nine. With fewer than five values, the interval is from the smallest to the largest value, and the confidence is
-    lower: 75 % with three values. (The interval is that of order statistics: the number of n values below the true
-    median has a binomial distribution with p = 1/2.)
+    lower: 75 % with three values. (The interval is that of order statistics: among n values, the number of values below
+    the true median has a binomial distribution with p = 1/2.)
     """
     known = sorted(value for value in values if value is not None)
     if not known:

@@ -64,12 +64,13 @@ class ProbeLatencies(Record):
 class Conditions(Record):
     """The conditions of an attack: the other work on the machine, the generator, and the queue.
 
-    `foreign_cores`, `stolen_cores`, `queue_cores`: the average number of cores that other processes, other virtual
-    machines and the queue used. `foreign_cores` is None for a service at --url or in a container of Docker, because one
-    of the other processes may be this service. `late_ms`: the 99th percentile of how late an open loop sent its
-    requests, None for a closed loop. `ping_ms`: the queue's median response time through toxiproxy. `queue_cores` and
-    `ping_ms` are None for a service at --url. `slowdown`: see `local.machine.Busy`; None in older results. `doubts`: a
-    line for each reason why the attack may have measured something else.
+    `foreign_cores`: the average number of cores that other processes used, or None for a service at --url or in a
+    container of Docker, because one of the other processes may be this service. `stolen_cores`, `queue_cores`: the
+    average number of cores that other virtual machines used, and that the queue used. `late_ms`: the 99th percentile of
+    how late an open loop sent its requests, or None for a closed loop. `ping_ms`: the queue's median response time
+    through toxiproxy. `queue_cores` and `ping_ms` are None for a service at --url. `slowdown`: see
+    `local.machine.Busy`; None in older results. `doubts`: a line for each reason why the attack may have measured
+    something else.
     """
 
     foreign_cores: float | None
@@ -82,11 +83,10 @@ class Conditions(Record):
 
 
 class Used(Record):
-    """The budget, and how much of it the subject used. `how`: the mechanism of the budget.
+    """The budget, and how much of it the subject used. `how`: the mechanism that enforces the budget.
 
-    `limited`: whether this mechanism limits the CPU.
-
-    `ready_s`: seconds from the start of the process to the first 200 from its readiness path (`AttackSubject.ready`).
+    `limited`: whether this mechanism limits the CPU. `ready_s`: seconds from the start of the process to the first 200
+    from its readiness path (`AttackSubject.ready`).
     """
 
     budget: str

@@ -110,7 +110,7 @@ def dollars(amount: float, prices: tuple[Tier, ...]) -> float:
 
 
 def limits(pod_rate: float, out_bytes: float, *, fifo: bool) -> tuple[Limit, ...]:
-    """Returns the limits, lowest first. `pod_rate`: a pod's webhooks a second. `out_bytes`: bytes to SQS for each."""
+    """Returns the limits, lowest first. `pod_rate`: a pod's webhooks/s. `out_bytes`: bytes to SQS per webhook."""
     in_flight = f"{IN_FLIGHT:,} messages in flight"
     found = [
         Limit(f"{MAX_PODS} pods, our maxReplicas", MAX_PODS * pod_rate, "raise maxReplicas in overlays/aws/hpa.yaml"),
@@ -131,6 +131,6 @@ def _fifo_rate(calls: float, pod_rate: float) -> float:
 
     A pod has a fixed number of slots, each for one call in flight. With full batches, a call has ten webhooks.
     """
-    pods = math.floor(calls * SQS_SECONDS / FIFO_CALLS_IN_FLIGHT)  # if all slots are busy, more pods exceed `calls`
+    pods = math.floor(calls * SQS_SECONDS / FIFO_CALLS_IN_FLIGHT)  # the busy slots of more pods can exceed `calls`
     reached = calls if pods < MIN_PODS else max(calls, pods * pod_rate)
     return min(reached, calls * ENTRIES_PER_BATCH)

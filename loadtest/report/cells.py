@@ -42,7 +42,7 @@ def milliseconds(value: float) -> str:
 
 
 def latency(between: MedianEstimate) -> str:
-    """Returns a latency as text: the median over the repeats and, if its rounded ends differ, the interval."""
+    """Returns a latency as text: the median over the repeats, and the interval unless its rounded ends are equal."""
     median, low, high = (milliseconds(value) for value in between)
     return median if low == high else f"{median} ({low} to {high})"
 
@@ -50,7 +50,7 @@ def latency(between: MedianEstimate) -> str:
 def short(
     success: float, rps: float | None = None, p50_ms: float | None = None, p99_ms: float | None = None, **_: float
 ) -> str:
-    """Returns one cell: success in per cent and, if they are given, throughput, and median and p99 of the latency."""
+    """Returns one cell: success in per cent, then the throughput, the median latency and the p99, as far as given."""
     rate = [] if rps is None else [f"{rps:.4g}/s"]
     times = [milliseconds(time) for time in (p50_ms, p99_ms) if time is not None]
     return ", ".join([f"{success:.4g} %", *rate, *times])

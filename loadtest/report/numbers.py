@@ -36,7 +36,7 @@ COMPARED = ("v02", "v03", "v04", "v06", "v07")  # the releases with published th
 
 
 def _find(name: str, names: list[str]) -> str | None:
-    """Returns the one of `names` for `name`, which may be short. Returns None if none matches, or if several match."""
+    """Returns the entry of `names` that matches `name`, which may be short. Returns None if none or several match."""
     short = {long: long.rpartition(" ")[2] if " " in long else long.partition("_")[0] for long in names}
     found = [long for long in names if long == name] or [long for long in names if short[long] == name]
     return found[0] if len(found) == 1 else None
@@ -49,7 +49,7 @@ def _named(name: str, names: list[str]) -> str:
 
 
 def published(name: str, value: str) -> float:
-    """Returns a published figure. `value`: `success` or `failed` (per cent), `rps`, `fastest` or `p50` (seconds)."""
+    """Returns a published figure. `value`: `rps`, `success` or `failed` (per cent), `fastest` or `p50` (seconds)."""
     figures = PUBLISHED[_named(name, list(PUBLISHED))]
     if value == "failed":
         return 100 - figures["success"]

@@ -13,9 +13,9 @@ FEWEST, NARROW = 5, 0.1
 
 
 def bench(comparison: Comparison) -> str:
-    """Returns a table with a row for each program, which ran at the same time as the newest release (a duet).
+    """Returns a table with each program's CPU, the ratio to the newest release's CPU, and the throughput.
 
-    In the first row, the newest release ran beside itself.
+    Each program ran at the same time as the newest release (a duet). In the first row, this release ran beside itself.
     """
     reference = comparison.runs[1].measurement.name
     rows = []
@@ -48,7 +48,7 @@ def gain(comparison: Comparison, before: str, after: str) -> MedianEstimate:
 
 
 def duets_of(comparison: Comparison, name: str) -> str:
-    """Returns the `kind` of a program's runs: `name`. For the newest release, which ran beside a copy, adds AGAIN."""
+    """Returns the `kind` of the runs of the program `name`: its name and, if it ran beside a copy of itself, AGAIN."""
     again = f"{name} {AGAIN}"
     return again if any(run.kind == again for run in comparison.runs) else name
 

@@ -19,7 +19,7 @@ ENOUGH = Release.V09_GROUP_COMMIT
 
 
 def steps() -> str:
-    """Returns README's first table: for each release, the problem, the change, and the factor by which CPU fell."""
+    """Returns README's first table: for each release after v01, problem, change, and the factor by which CPU fell."""
     bench, _ = newest("bench")
     measured = capacity_chart.rates(bench)
     rows = ["| chapter | problem | change | gain |", "|---|---|---|---|"]
@@ -36,7 +36,7 @@ def steps() -> str:
 
 
 def capacity() -> str:
-    """Returns README's picture of throughputs, and a text about them that leaves out v01, which does other work."""
+    """Returns README's picture of throughputs with a text, which leaves out v01, because v01 does other work."""
     bench, folder = newest("bench")
     shown = picture(folder, "capacity", "Webhooks a second: releases, Go, Rust, Node, uvicorn alone", ROOT)
     rates = {name: f"{estimate(values).median:,.0f}" for name, values in capacity_chart.rates(bench).items()}
@@ -52,5 +52,5 @@ def capacity() -> str:
 
 
 def _share(bench: Comparison, peer: str) -> str:
-    """Returns the peer's CPU per webhook, in per cent of ENOUGH's. Each of the two ran beside the newest release."""
+    """Returns the peer's CPU per webhook, in per cent of the CPU of ENOUGH. Each one ran beside the newest release."""
     return f"{100 * beside_reference(bench, peer).median / beside_reference(bench, ENOUGH).median:.0f} %"

@@ -28,7 +28,7 @@ _PROBE_MARKS = {PROBED: ("diamond", "#009e73"), PROBE_FAILED: ("cross", "#cc79a7
 
 
 def over_time(hits: dict[str, list[Hit]]) -> Spec:
-    """Returns a chart of every request in one repeat of each release: time of sending and latency.
+    """Returns a chart of every request in one repeat of each release: when it was sent, and its latency.
 
     The reader can select a release, zoom and pan.
     """
@@ -59,7 +59,7 @@ def over_time(hits: dict[str, list[Hit]]) -> Spec:
 def side_by_side(
     attacks: dict[str, Requests], title: alt.Title, deadline: Deadline | None = None, *, one_axis: bool = True
 ) -> Spec:
-    """Returns a chart of every request, with a panel for each attack: time of sending and latency, both in seconds.
+    """Returns a chart with a panel for each attack. It shows when each request was sent, and its latency, in seconds.
 
     `one_axis`: all panels share one axis of latency, so that a reader can compare them.
     """
