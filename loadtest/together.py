@@ -26,7 +26,7 @@ def two_cores() -> tuple[int, int]:
 
 
 def cores_of(repeat: int) -> tuple[int, int]:
-    """Returns the core on which each of the two subjects begins. The cores are exchanged in every second round."""
+    """Returns the core on which each of the two subjects begins. The cores are exchanged in every second repeat."""
     first, second = two_cores()
     return (first, second) if repeat % 2 == 0 else (second, first)
 
@@ -67,8 +67,8 @@ def together(attack: Attack, pair: list[AttackSubject], raw: Path) -> list[Measu
 def _measured(played: "list[Future[Measurement]]") -> list[Measurement]:
     """Returns the measurements of both attacks. If an attack has failed, raises its error.
 
-    An attack that only waited for the failed attack has an error, too, which is not raised. Raises TimeoutError if one
-    subject was ready more than START_SECONDS before the other subject.
+    If one attack fails while the other waits for it, the other fails with BrokenBarrierError, which is not raised.
+    Raises TimeoutError if one subject was ready more than START_SECONDS before the other subject.
     """
     wait(played)
     errors = [error for one in played if (error := one.exception()) is not None]
@@ -81,7 +81,7 @@ def _measured(played: "list[Future[Measurement]]") -> list[Measurement]:
 
 
 def _end(played: "list[Future[Measurement]]") -> None:
-    """Kills each vegeta that runs, until both attacks have ended. `together` calls this after Ctrl-C, for example."""
+    """Kills running vegeta processes again and again, until both attacks have ended. Used after Ctrl-C, for example."""
     while wait(played, POLL_SECONDS).not_done:
         for child in psutil.Process().children():
             with suppress(psutil.Error):

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _CPU_INFO = Path("/proc/cpuinfo")
-# The time in µs within which cores must wake up. Linux applies the written value while the file is open:
+# This file takes the time in µs within which cores must wake up. Linux applies the written time while the file is open:
 # https://docs.kernel.org/power/pm_qos_interface.html
 _LATENCY = Path("/dev/cpu_dma_latency")
 

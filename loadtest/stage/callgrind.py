@@ -18,7 +18,7 @@ from app.errors import ConfigurationError
 _MACHINE = "x86_64"
 _REQUEST = bytes.fromhex("4889f8 31d2 48c1c703 48c1c70d 48c1c73d 48c1c733 4887db 4889d0 c3")
 # OpenSSL computes SHA-256 in this function, which is not counted. Processors have special instructions for SHA-256, but
-# valgrind does not support them. So SHA-256 would be a fifth of v10's count, although it is 2 % of v10's time.
+# valgrind does not support them. If counted, SHA-256 would be a fifth of v10's count, although it is 2 % of v10's time.
 _UNCOUNTED = "EVP_DigestUpdate"
 # callgrind.h: CALLGRIND_START_INSTRUMENTATION and CALLGRIND_STOP_INSTRUMENTATION.
 _START, _STOP = 0x43540004, 0x43540005
@@ -27,7 +27,7 @@ _TOTALS = re.compile(r"^totals: (\d+)$", re.MULTILINE)
 
 @contextmanager
 def counting() -> Iterator[None]:
-    """Counts the instructions of the `with` block, if this process was started with the result of `command`."""
+    """Counts the instructions of the `with` block, if this process runs under callgrind: see `command`."""
     with mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC) as memory:
         memory.write(_REQUEST)
         code = ctypes.c_char.from_buffer(memory)
@@ -58,7 +58,7 @@ def command(counted: list[str], out: Path) -> list[str]:
 
 
 def _fixed_addresses() -> list[str]:
-    """Returns words that, before a command, switch off address randomisation, or [] if the system forbids this."""
+    """Returns the beginning of a command that switches off address randomisation, or [] if the system forbids this."""
     setarch = ["setarch", "--addr-no-randomize"]
     try:
         allowed = subprocess.run([*setarch, "true"], capture_output=True, check=False).returncode == 0

@@ -13,7 +13,7 @@ from loadtest.record import meta
 from loadtest.record.folders import ROOT
 from loadtest.stage import environments
 
-# The environment gets the packages in the first of these files that the commit has. Names differ in older commits.
+# The environment gets the packages in the first of these files that the commit has. Older commits have other files.
 LOCKS = ("locks/app.lock", "requirements.lock", "requirements-loadtest.lock")
 
 

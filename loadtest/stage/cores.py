@@ -12,7 +12,7 @@ SWAP_SECONDS = 0.1
 
 
 def swap(pids: list[int], cores: tuple[int, ...], ended: Event) -> None:
-    """Moves each process to its next core ten times a second, until `ended` is set.
+    """Moves each process to the next of `cores` ten times a second, until `ended` is set.
 
     The n-th process begins on the n-th core. If another virtual machine or the load generator slows one core,
     all processes become equally slow. Descendants move with their process, except descendants that start later.

@@ -26,7 +26,7 @@ def python(lock: Path, folder: Path, base: str = sys.executable) -> Path:
     """Returns the interpreter of the environment for `lock`. Creates the environment if it is missing.
 
     `base`: the interpreter that creates the environment. `folder`: the folder of all environments. At the end,
-    the folder has only the KEPT environments that were used last. Raises CalledProcessError if `base` or pip fails.
+    at most KEPT environments remain: those that were used last. Raises CalledProcessError if `base` or pip fails.
     """
     asked = [base, "-c", "import sys; print(sys.version, sys.base_prefix, end='')"]
     interpreter = subprocess.run(asked, check=True, capture_output=True).stdout
@@ -62,7 +62,7 @@ def _run(*command: str) -> None:
 
 
 def _prune(folder: Path) -> None:
-    """Removes incomplete environments, and all complete environments except the KEPT that were used last."""
+    """Removes incomplete environments. Of the complete ones, keeps at most KEPT: those that were used last."""
     complete = sorted(folder.glob(f"*/{INSTALLED}"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
     kept = {file.parent for file in complete[:KEPT]}
     for made in folder.iterdir():

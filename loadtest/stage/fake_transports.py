@@ -49,7 +49,7 @@ class Sender(FakeTransport):
         super().__init__(protocol)
 
     def on_write(self, data: bytes) -> None:
-        if data.startswith(b"HTTP/1.1 "):  # other data is a body, which is written after its head
+        if data.startswith(b"HTTP/1.1 "):  # otherwise, `data` is a body, which is written after its head
             self._answered(self, data)
 
 

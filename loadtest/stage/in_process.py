@@ -33,7 +33,7 @@ from local.sample_events import default_file
 USERS = 64
 WARM = 300  # webhooks before the count, so that the interpreter specialises code, and the service fills its caches
 TURNS = 8  # iterations of the event loop between two responses of SQS, enough for a webhook to join a batch
-PATIENCE = 1000  # answers of SQS in a row without a response to a sender; the run fails if there are more
+PATIENCE = 1000  # the run fails if SQS answers more often than this in a row while no sender gets a response
 FLOOR = "asgi_noop"
 HEAD = (
     b"POST /webhooks/chargebee HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nUser-Agent: Go-http-client/1.1\r\n"
@@ -42,7 +42,7 @@ HEAD = (
 
 
 class Senders:
-    """A closed loop of USERS connections. Each connection sends its next webhook after the response to its last one."""
+    """A closed loop of USERS connections. Each one waits for the response to a webhook before it sends the next one."""
 
     def __init__(self, connect: Callable[[], asyncio.Protocol], sqs: FakeSqs, webhooks: int) -> None:
         self._sqs = sqs
@@ -74,7 +74,7 @@ class Senders:
             sender.close()
 
     async def _answer(self) -> None:
-        """Lets SQS answer a call. Raises RuntimeError if a sender gets no 200, or if senders get no more responses."""
+        """Makes SQS answer a call. Raises RuntimeError if a response is no 200, or if senders get no more responses."""
         before = self.answered
         for _ in range(TURNS):
             await asyncio.sleep(0)
@@ -110,10 +110,10 @@ def measure(subject: str, webhooks: int) -> None:
         assert subject == FLOOR or sqs.messages == senders.answered
 
     async def serve_until_drained(_: Server, connect: Callable[[], Connection], limits: ConnectionLimits) -> None:
-        limits.close()  # because its periodic sweeps would make counts depend on the machine's speed
+        limits.close()  # ends the periodic sweeps of `limits`, which would make counts depend on the machine's speed
         await count(connect)
 
-    async def main_loop(server: Any) -> None:  # replaces the main loop of uvicorn, for the floor
+    async def main_loop(server: Any) -> None:  # replaces uvicorn's main loop; uvicorn serves FLOOR
         state, app_state = server.server_state, server.lifespan.state
         protocol = server.config.http_protocol_class
         await count(partial(protocol, config=server.config, server_state=state, app_state=app_state))

@@ -42,8 +42,8 @@ def launch(tls: Certificates | None, port: int, *options: str) -> "tuple[subproc
 class Digests:
     """Counts of the messages that a queue has stored.
 
-    `bodies`: the number of messages with each body, by the body's MD5 in hex. `attributes`: the number of messages with
-    each set of attributes, by SQS's MD5OfMessageAttributes or, without attributes, by the MD5 of an empty text.
+    `bodies` maps the MD5 of each body, in hex, to the number of messages with this body. `attributes` maps each
+    MD5OfMessageAttributes to the number of messages that have it. Without attributes, it is the MD5 of an empty text.
     """
 
     count: int
@@ -90,7 +90,7 @@ class StandIn:
         return Digests(**self._ask("GET", f"messages?queue={quote(queue, safe='')}"))
 
     def faults(self, **planted: float | bool | str) -> dict[str, Any]:
-        """Makes the process inject the faults `planted` instead of its earlier faults. Returns all settings of faults.
+        """Makes the process inject the faults `planted` in place of earlier ones. Returns the settings of all faults.
 
         Without arguments, the process injects none. loadtest/sqs/faults.go has the names of the faults. Raises
         HTTPError for an unknown name.

@@ -107,7 +107,7 @@ def used() -> list[str]:
 
 
 def print_inherited() -> None:
-    """Prints which APP_ variables of this environment a release inherits, and which it ignores, if there are any."""
+    """Prints the APP_ variables of this environment: those that a release inherits, and those that it ignores."""
     print_variables(used(), sorted(name for name in os.environ if name.startswith("APP_") and name not in INHERITED))
 
 
@@ -131,7 +131,7 @@ def surroundings() -> dict[str, str]:
 def environment(subject: AttackSubject, stack: dict[str, str], port: int) -> dict[str, str]:
     """Returns the variables of `subject`: UNBOUNDED, its flags, the variables of the stack, its port and its release.
 
-    If two of these set the same variable, the later one takes precedence.
+    If two of these set the same variable, the one named later takes precedence.
     """
     ours = UNBOUNDED | subject.flags | stack | {subject.port: str(port)}
     return ours if subject.release is None else ours | {"APP_RELEASE": subject.release}

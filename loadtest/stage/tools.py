@@ -13,7 +13,7 @@ _GO = ROOT / ".ci" / "go"
 
 
 def provide(*tools: str) -> None:
-    """Appends loadtest/tools/bin to PATH, and builds there each of `tools` that PATH does not have.
+    """Appends loadtest/tools/bin to PATH, and builds in this folder each of `tools` that is not on PATH.
 
     Raises ConfigurationError if a tool cannot be built.
     """

@@ -35,8 +35,8 @@ class Rules:
     `rate`: the calls allowed in a minute. `errors`: the share of calls that fail. `rests`: every `rests`-th call gets a
     429 with a random Retry-After, which is sometimes absurdly high. With 0, no call gets such a 429.
 
-    `idempotency_s`: the stand-in must store idempotency keys for longer than twice the lease plus the longest call.
-    Here, it stores them for one second longer.
+    `idempotency_s`: how long the stand-in stores idempotency keys. It must be longer than two leases and the longest
+    call together. Here, it is one second longer.
     """
 
     rate: int

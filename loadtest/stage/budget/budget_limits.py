@@ -10,7 +10,7 @@ class Unavailable(Exception):
 
 
 class Limits(NamedTuple):
-    """The limits of a budget, None for no limit. `cpus`: a hard quota in cores. `memory`: in bytes."""
+    """The limits of a budget; None means no limit. `cpus`: the CPU quota in cores. `memory`: in bytes."""
 
     cpus: float | None
     memory: int | None
@@ -32,7 +32,7 @@ class Budget(Protocol):
         ...
 
     def attach(self, pid: int) -> None:
-        """Prepares to measure the process `pid`, which was started with the result of `command`."""
+        """Prepares to measure the process `pid`, which runs the command line that `command` returned."""
         ...
 
     def cpu_seconds(self) -> float:

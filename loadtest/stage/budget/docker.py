@@ -16,7 +16,7 @@ from loadtest.stage.budget.budget_limits import Limits, Unavailable
 
 IMAGE = "invoice-webhook:dev"
 ANSWER_SECONDS, BUILD_SECONDS = 30, 900
-# By Docker's cgroup version: the files with used CPU and peak memory, below /sys/fs/cgroup in a container.
+# For each cgroup version, two files below /sys/fs/cgroup in a container: one has the used CPU, one the peak memory.
 FILES = {"1": ("cpuacct/cpuacct.usage", "memory/memory.max_usage_in_bytes"), "2": ("cpu.stat", "memory.peak")}
 _number = itertools.count()
 
@@ -30,7 +30,7 @@ class Docker:
         if limits.cpus is not None:
             self._limits.append(f"--cpus={limits.cpus}")
         if limits.memory is not None:
-            self._limits += [f"--memory={limits.memory}", f"--memory-swap={limits.memory}"]  # equal means no swap
+            self._limits += [f"--memory={limits.memory}", f"--memory-swap={limits.memory}"]  # equal limits mean no swap
         if shutil.which("docker") is None or not (ROOT / "Dockerfile").is_file():
             raise Unavailable("no docker, or no Dockerfile")
         self._version = _docker("info", "--format", "{{.CgroupVersion}}")
@@ -44,14 +44,14 @@ class Docker:
         """Returns the command line that runs `command` in the image, with the image's Python."""
         program, *arguments = ("python" if word == sys.executable else word for word in command)
         variables = [f"--env={name}={value}" for name, value in environment.items()]
-        # Mount only the file: only the folder's owner can read the folder, and the container runs as another user.
+        # Mounts the file and not its folder: only the user can read the folder, but the container runs as another user.
         bundle = environment.get("AWS_CA_BUNDLE")
         files = [f"--volume={bundle}:{bundle}:ro"] if bundle else []
         start = ["docker", "run", "--rm", "--init", "--network=host", f"--name={self._name}", *self._limits]
         return [*start, *variables, *files, f"--entrypoint={program}", IMAGE, *arguments]
 
     def attach(self, pid: int) -> None:
-        """Starts a shell in the container for all reads, because a `docker exec` costs the container 20 ms of CPU."""
+        """Starts the shell that does all reads. A `docker exec` for each read would cost the container 20 ms of CPU."""
         command = ["docker", "exec", "--interactive", self._name, "sh"]
         self._shell = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
 
