@@ -43,7 +43,7 @@ __all__ = ["Finding", "Kind", "no_blocking", "watch"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the object only when it is used. A process that only measures the loop's delay needs no watchdog."""
+    """Imports an object of this package when it is first used, so that a process imports only what it needs."""
     if name == "watch":
         from asgi_doctor.middleware import Watch
 

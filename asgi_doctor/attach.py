@@ -161,7 +161,7 @@ def _why_not(pid: int) -> str:
 
 
 def _children(pid: int) -> str:
-    """Returns the ids of child processes (for example workers), as text to append to a message, or "" without any."""
+    """Returns the ids of child processes (such as workers), as text to append to a message, or "" if there are none."""
     with suppress(OSError):
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
         return f"; its child processes are {', '.join(children)}" if children else ""

@@ -21,10 +21,10 @@ def main(
 ) -> int:
     """Runs the command and returns its exit code.
 
-    The exit code is 2 after a DoctorError, and 3, as with uvicorn, if the application's start-up fails. With --check,
-    it is 2 if every response to a request of --send was an error, or else 1 if a finding is new. Otherwise, it is 0. If
-    the start-up hangs and --for is given, this function does not return: it ends the process with 3. `explain` adds
-    lines to a finding in the summary. Raises SystemExit after --help (0), or if an option is wrong (2).
+    The exit code is 2 after a DoctorError, 3 (uvicorn's code) if the application's start-up fails, and otherwise 0.
+    --check replaces the 0: by 2 if any request of --send got only errors as responses, else by 1 if a finding is new.
+    If the start-up hangs and --for is given, this function does not return, but ends the process with 3. `explain`
+    adds lines to a finding in the summary. Raises SystemExit after --help (0), or if an option is wrong (2).
     """
     try:
         configured = configuration.read(Path.cwd())

@@ -26,7 +26,7 @@ _RELEASES = re.compile(
     r"pbkdf2_hmac|scrypt|bcrypt|argon2|hashlib|\bhmac\.|(sha\d+|sha3_\d+|md5|blake2[bs])\(|zlib|gzip|bz2|lzma"
     r"|\.(de)?compress\(|hash_password"
 )
-# Files that call such C code. In passlib and pwdlib: passlib/handlers/bcrypt.py and pwdlib/hashers/argon2.py.
+# Files that call C code of this kind, for example passlib/handlers/bcrypt.py and pwdlib/hashers/argon2.py.
 _RELEASING_FILES = re.compile(r"/(hashlib|hmac|gzip|bz2|lzma)\.py$|/(bcrypt|argon2|zipfile)(/|\.py$)")
 # Database calls. Only SQLite and DuckDB compute in this process. They release the interpreter lock meanwhile.
 _QUERIES = re.compile(r"\.(execute(many|script)?|fetch(one|many|all))\(")
@@ -35,7 +35,7 @@ _QUERIES = re.compile(r"\.(execute(many|script)?|fetch(one|many|all))\(")
 def cure(kind: Kind, cause: Kind, source: str, inner: Stack, *, handles: bool) -> Cure:
     """Returns the advice for a finding of this kind.
 
-    `cause`: what the line does, for example COMPUTES. The kinds MANY_SHORT and STARTUP do not say this. `source`: the
+    `cause`: what the line does, for example COMPUTES; `kind` may be MANY_SHORT or STARTUP instead. `source`: the
     user's line. `inner`: the calls that the line makes. `handles`: the line is the `def` of an endpoint, and stands for
     the work of the framework before and after the endpoint.
     """
@@ -78,7 +78,7 @@ def _waited(files: list[str], source: str, *, handles: bool) -> Cure:
 
 
 def _computed(files: list[str], source: str, innermost: str, *, handles: bool) -> Cure:
-    """Returns advice for a line that computes. `innermost`: its innermost call's code, or `source` if it has none."""
+    """Returns advice for a line that computes. `innermost`: the innermost call's code, or `source` if none."""
     if any(_LOADS_ROWS.search(file) for file in files):
         return advice.ROWS
     if handles or (any(_SERIALISES.search(file) for file in files) and not _VALIDATES.search(source)):

@@ -70,5 +70,5 @@ class Finding:
 
     @property
     def replaced(self) -> str:
-        """Returns the line that the cure's example replaces, or "" if it replaces none or there is no example."""
+        """Returns the line that the cure's example replaces, or "" if there is no such line."""
         return self.source if self.cure.example and self.kind not in {Kind.STARVES, Kind.COLLECTS} else ""

@@ -3,8 +3,8 @@
 Sends each request twice, one after the other, and then AT_ONCE times concurrently. The first two time out after 10 s.
 Concurrent requests time out after 10 s plus the time that they would take one after another, but at most 60 s. Later
 requests send the cookies of earlier responses. In the path and the headers of a later request, the script replaces
-`{name}` with the value of `name` in an earlier response that is a JSON object. The exit code is 1 if all responses to
-one of the requests are errors.
+`{name}` with the value of `name` in an earlier response that is a JSON object. The exit code is 1 if any
+request gets only errors as responses.
 """
 
 import json
@@ -25,7 +25,7 @@ _MOST_BYTES = 1_000_000  # about this much of a response's body is kept, to find
 
 
 class Request(NamedTuple):
-    """A request of --send. Without a Content-Type header, the body's type is JSON if it is valid JSON, or a form."""
+    """A request of --send. Without a Content-Type header, valid JSON is sent as JSON, and any other body as a form."""
 
     method: str
     path: str

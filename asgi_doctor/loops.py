@@ -30,7 +30,7 @@ listeners: list[Callable[[RunningLoop, bool], None]] = []
 
 @functools.cache
 def observe() -> None:
-    """Makes `running` contain each loop of asyncio or uvloop that starts from now on, until the loop stops."""
+    """Makes `running` list all loops of asyncio and uvloop that start after this call, while they run."""
     _replace(asyncio.BaseEventLoop, _ASYNCIO_FRAMES)
     if importlib.util.find_spec("uvloop") is not None:
         _replace(importlib.import_module("uvloop").Loop, 0)

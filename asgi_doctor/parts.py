@@ -27,7 +27,7 @@ _TINY = 1 / 10
 # Samples of a line count as consecutive if other samples interrupt them this many times less often than they would in
 # a random order.
 _RARELY = 3
-# A block waits if it uses the CPU for less than the share _WAITS of its time, and if the system counts CPU time.
+# A block counts as waiting if its share of CPU time is less than _WAITS, and if the system counts CPU time.
 _WAITS, _COUNTS_CPU = 1 / 4, Path("/proc/self/schedstat").exists()
 # Files of frameworks whose functions call the endpoint and serialise the result.
 FRAMEWORKS = ("/fastapi/routing.py", "/starlette/routing.py", "/litestar/routes/http.py", "/litestar/routes/base.py")
@@ -35,7 +35,7 @@ _ROOT = Location("", 0, "")
 
 
 class Part(NamedTuple):
-    """One line's time in a block. `variance` is that of `seconds` in s². Samples show only roughly when a line ends."""
+    """One line's time in a block, estimated from samples. `variance`: the variance of `seconds`, in s²."""
 
     location: Location
     samples: Sequence[Sample]

@@ -59,7 +59,7 @@ class DefaultExecutor:
 
 @dataclass
 class _Spell:
-    """A period in which calls waited for a thread of a pool. `cpu`: the `cpu` of `Pools.look` when it began."""
+    """A period in which calls waited for a thread of a pool. `cpu`: the argument of `Pools.look` at the start."""
 
     began: float
     seen: float

@@ -6,7 +6,7 @@ from asgi_doctor.finding import Finding, Kind
 from asgi_doctor.stacks import Location, Stack
 
 Explain = Callable[[Finding], Iterable[str]]
-# Findings of these kinds are not single blocks above the limit, so `other` announces them instead of `blocking`.
+# Findings of these kinds are not single blocks above the limit, so `other`, not `blocking`, announces them.
 SAID_AT_ONCE = {Kind.STARVES, Kind.MANY_SHORT, Kind.STARTUP}
 WHAT = {
     Kind.WAITS: "uses hardly any CPU meanwhile",
@@ -60,7 +60,7 @@ def described(finding: Finding) -> Iterator[str]:
 
 
 def calls(finding: Finding) -> Iterator[str]:
-    """Yields the nearest outer line in an `async def`, where `await` is possible, and the calls that the line makes."""
+    """Yields the nearest outer line in an `async def`, for an `await`, and the calls that the finding's line makes."""
     if finding.coroutine:
         yield f"      ← {finding.coroutine}, the nearest `async def`"
     yield from (f"      → {call}" for call in finding.chain[1:])

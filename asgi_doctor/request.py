@@ -56,7 +56,7 @@ class Request(NamedTuple):
         return _definition(inspect.unwrap(found)) if callable(found) else None
 
     def or_in_stack(self, frames: list[FrameType]) -> "Request":
-        """Returns this request. If it has no scope, searches the local variables of `frames` for a scope and adds it.
+        """Returns this request. If it has no scope, adds a scope from the local variables of `frames`, if any.
 
         A request has no scope if its application runs without the doctor's wrapper, for example with `attach`.
         """

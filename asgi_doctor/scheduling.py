@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from asgi_doctor.cgroup import cpu_stat, throttling
 
-# Seconds. If two threads' values are read at times further apart, they may not belong to the same interval.
+# Maximum seconds between the reads of two threads' values. With more, they may belong to different intervals.
 TOGETHER_SECONDS = 0.005
 # Seconds. A sampler that has no core for longer was stopped by a CPU limit. A busy machine delays it for less time.
 _STOPPED = 0.03
@@ -96,10 +96,10 @@ class Interval(NamedTuple):
     def without_core(self) -> float:
         """Seconds in which the watched thread was runnable but had no core.
 
-        The result may exceed the interval, because the kernel counts a wait when the wait ends. The result includes the
-        sampler's time without a core if the watched thread used or waited for a core: the watched thread may have
-        waited for the interpreter lock, which the sampler had. The sampler's time is also included if it is longer than
-        _STOPPED, because a CPU limit may have stopped the sampler while the sampler had the lock.
+        The result may exceed the interval, because the kernel counts a wait when the wait ends. If the sampler has the
+        interpreter lock but no core, the watched thread may wait for the lock. So the result includes the sampler's
+        time without a core in two cases: if the watched thread used or waited for a core, and if this time exceeds
+        _STOPPED, because a CPU limit has then stopped the sampler.
         """
         lock = self.sampler_run_queue if self.cpu or self.run_queue or self.sampler_run_queue > _STOPPED else 0
         return max(self.run_queue, min(self.run_queue + lock, self.seconds - self.cpu))

@@ -47,8 +47,8 @@ class Result:
     """The findings of a session, the longest total first.
 
     `seen`: the number of completely answered requests, or the attached process, as text. `failed`: uvicorn's exit code
-    if the application's start-up has failed or hangs, otherwise 0. `refused`: True if all responses to one request of
-    `Wanted.send` were errors.
+    if the application's start-up has failed or hangs, otherwise 0. `refused`: True if any request of `Wanted.send`
+    got only errors as responses.
     """
 
     findings: list[Finding]

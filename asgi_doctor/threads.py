@@ -48,7 +48,7 @@ def _request_of_thread(frame: Any) -> Request:
 
 
 def _context_of_waiter(work: Any) -> Any:
-    """Returns the context of the task that awaits an executor's call, or None if it is not found. The call has none."""
+    """Returns the context of the task that awaits an executor's call, or None. The call itself has no context."""
     for callback in getattr(getattr(work, "future", None), "_done_callbacks", ()):
         for cell in getattr(callback, "__closure__", None) or ():
             if asyncio.isfuture(cell.cell_contents) and (waiting := getattr(cell.cell_contents, "_callbacks", None)):
@@ -100,7 +100,7 @@ def _first(awaited: Any, *names: str) -> Any:
 
 
 def _generator_of(awaited: Any) -> Any:
-    """Returns the asynchronous generator (for example a lifespan) if `awaited` waits for its next value, else None."""
+    """Returns the asynchronous generator (for example a lifespan) whose next value `awaited` waits for, or None."""
     if type(awaited).__name__ != "async_generator_asend":
         return None
     # `awaited` has no attribute for the generator.

@@ -46,7 +46,7 @@ class Watchdog:
     it, usually while the line still blocks the loop. `on_finding` is called when a line's first long block ends or
     lasts STUCK_LIMITS (findings.py) times the limit, when the sum of short blocks is too large, and for starvation.
     `blocked` counts all blocks above the limit. Any thread may read `blocked` and `findings` at any time, for metrics.
-    `collected` replaces the two callbacks. Several watchdogs may share one such object.
+    `collected` replaces the two callbacks, and several watchdogs may share it.
     """
 
     def __init__(

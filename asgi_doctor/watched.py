@@ -43,7 +43,7 @@ class Passed(NamedTuple):
         return max(self.seconds - self.without_core, self.computing)
 
     def before(self, moment: float) -> tuple[float, float, float]:
-        """Returns for how many seconds, at most, the thread had a core, computed and collected garbage by `moment`."""
+        """Returns maximum seconds for which the thread had a core, computed, and collected garbage until `moment`."""
         most = min(max(moment - (self.at - self.seconds), 0.0), self.with_core)
         return most, min(self.computing, most), min(self.collecting, most)
 
