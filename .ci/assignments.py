@@ -15,8 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "asgi_doctor", "local", "lab", "loadtest", "profiles/instruments")
-# The keys are `file: object`, the values are the reasons; "ours" means an object of this project. The check also fails
-# if an exception matches nothing.
+# Key: a file, and the object whose attributes it may assign. Value: the reason; "ours" means an object of this project.
+# The check also fails if an exception matches nothing.
 EXCEPTIONS = {
     "local/chargebee/load_generator.py: result": "ours",
     "local/chargebee/corrections.py: invoice": "ours",
@@ -76,7 +76,7 @@ SETTERS = {"setattr", "delattr", "__setattr__", "__delattr__"}
 
 
 def objects(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yields line and object of each assignment to an attribute. For a name in SETTERS, the object is that name."""
+    """Yields line and object of each assignment to an attribute, or line and name for a use of a name in SETTERS."""
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(value=value, ctx=ast.Store() | ast.Del()):

@@ -25,7 +25,7 @@ COMMAND = [
     *("--vulnerability-service", "osv"),
     *("--require-hashes", "--disable-pip", "--format", "json", "--desc", "on", "--progress-spinner", "off"),
 ]
-# pip-audit's error message contains one of these texts if the advisory service failed, and not pip-audit itself.
+# pip-audit's error message contains one of these texts if the advisory service has caused the error.
 OF_THE_SERVICE = ("requests.exceptions.", "ConnectionError", "ServiceError")
 
 
@@ -34,9 +34,9 @@ class ServiceUnavailableError(Exception):
 
 
 def look_up(locks: list[str], url: str | None) -> list[dict[str, Any]]:
-    """Returns pip-audit's result for each package in `locks`. Exits if pip-audit fails.
+    """Returns pip-audit's result for each package in `locks`. `url`: a service to use instead of OSV, or None.
 
-    Raises ServiceUnavailableError if the advisory service fails. `url`: a service to use instead of OSV, or None.
+    Raises ServiceUnavailableError if the advisory service fails. Exits if pip-audit fails for another reason.
     """
     options = [word for lock in locks for word in ("--requirement", lock)] + (["--osv-url", url] if url else [])
     try:

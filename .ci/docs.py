@@ -1,4 +1,4 @@
-"""Builds the documentation site, follows all its links, and fails if one is broken. Needs no network.
+"""Builds the documentation site and checks its internal links. Fails if a link is broken. Needs no network.
 
 python .ci/docs.py [--folder FOLDER] [--repository URL] [--serve [--port PORT]]
 """

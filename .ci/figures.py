@@ -19,7 +19,7 @@ NAMES = {name: getattr(module, name) for module in (numbers, lab_numbers) for na
 
 
 def written(text: str) -> str:
-    """Returns the text with all figures computed again. Raises any error of the figures' expressions."""
+    """Returns the text with all figures computed again. Raises the error of an expression that fails."""
     return FIGURE.sub(lambda found: f"{_figure(found[3], found[4])}{found[2]}", text)
 
 

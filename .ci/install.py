@@ -20,7 +20,7 @@ UV_LOCK = Path(__file__).parents[1] / "locks" / "local.lock"
 RUN_PIP = "import runpy, signal; signal.signal(signal.SIGINT, signal.SIG_DFL); runpy.run_module('pip', {}, '__main__')"
 PIP = [sys.executable, "-c", RUN_PIP, "--disable-pip-version-check"]
 PIP_INSTALL = [*PIP, "install", "--progress-bar", "off", "--require-hashes", "--requirement"]
-# `uv pip install`, and not `uv pip sync`, which would remove the packages of larger locks from the same `.venv`.
+# This script uses `uv pip install`, because `uv pip sync` would remove the packages that are not in this lock.
 UV = str(Path(sys.executable).with_name("uv"))
 UV_INSTALL = [UV, "pip", "install", "--python", sys.executable, "--require-hashes", "--requirement"]
 # uv's variables for pip's options, and the separator between several values. Command-line options would be unsafe,
@@ -137,7 +137,7 @@ def install_with_uv(lock: str) -> bool:
     if not install_uv():
         return False
     options = pip_options()
-    offline = options.get("no-index", "").lower() in {"1", "true", "yes", "on"}  # uv has no variable for this
+    offline = options.get("no-index", "").lower() in {"1", "true", "yes", "on"}  # uv has no variable for `no-index`
     command = [*UV_INSTALL, lock, *(["--no-index"] if offline else [])]
     return run(command, uv_progress, stderr=subprocess.STDOUT, env=uv_environment(options)) == 0
 

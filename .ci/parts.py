@@ -56,7 +56,7 @@ __all__ = [
 
 
 def show(part: str) -> None:
-    """Prints `part` into the document, between empty lines, because Markdown would join `part` with cog's comments."""
+    """Prints `part` between empty lines, because Markdown would otherwise join `part` with cog's comments."""
     print(f"\n{part}\n")  # noqa: T201
 
 
@@ -86,7 +86,7 @@ def instructions(after: str, before: str) -> str:
 
 
 def releases() -> str:
-    """Returns the table of the releases: published figures, and figures measured in the published machine's time."""
+    """Returns the table of the releases: the published figures, and our measurements of the published load."""
     calibrated, _ = documents.newest("calibrated")
     history, _ = documents.newest("history")
     rows = [

@@ -12,10 +12,10 @@ TOP = 44
 LETTER = 6.1  # average width of a letter in pixels
 SMALLEST = 1.5  # least width in pixels: narrower frames are not drawn
 LEAST_LETTERS = 5
-# An outermost frame is left out if one child has at least this share of its time. The calls from the server to the
-# handler are such frames, and they are the same in all releases.
+# An outermost frame is left out if one child has at least this share of the frame's time. The calls from the server to
+# the handler are such frames, and they are the same in all releases.
 STEM = 0.97
-# The CSS class and the legend of a frame, by the beginning of its file's path. A legend is given once for each class.
+# The CSS class and the legend of a frame, by the beginning of its file's path. Only the first of a class has a legend.
 KINDS = {
     "app/": ("ours", "this project"),
     "fastapi/": ("framework", "FastAPI, Starlette, uvicorn, AnyIO"),
@@ -59,7 +59,7 @@ def is_wait(frame: Frame) -> bool:
 
 
 def draw(title: str, root: Frame, webhooks: int) -> str:
-    """Returns an SVG document of `root` and the frames below it, with the time per webhook for `webhooks` webhooks."""
+    """Returns an SVG document of `root` and the frames below it. Shows each frame's time divided by `webhooks`."""
     svg = shapes.document(WIDTH, title, STYLE)
     shapes.text(svg, (MARGIN, 18), title, "bold")
     _legend(svg)

@@ -2,7 +2,7 @@
 
     python -m profiles.race
 
-Writes race-light.webp and race-dark.webp and, for readers who prefer no motion, a still of each one's last moment.
+Writes race-light.webp and race-dark.webp. For readers who prefer no motion, also writes each last frame as a still.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""Draws the course's timelines: `<name>.svg`, each with one release or with two releases side by side.
+"""Draws the course's timelines: `<name>.svg`, each with one release, or with two releases one below the other.
 
     python -m profiles.timelines [NAME …]
 
@@ -34,7 +34,7 @@ class Picture(NamedTuple):
 
 TLS = {"APP_LOCAL_TLS": "1"}
 PICTURES = {
-    # By default, a release is drawn beside the previous one, and the queue has no delay. Entries below override this.
+    # By default, a release is drawn below the previous one, and the queue has no delay. Entries below override this.
     **{
         after.value: Picture((before.value, after.value), 50, {"APP_LOCAL_SQS_DELAY": "0"})
         for before, after in pairwise(Release)

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 @dataclass
 class Checked:
     pages: int = 0
-    links: int = 0  # internal links
+    links: int = 0  # number of internal links
     broken: list[str] = field(default_factory=list)
 
 

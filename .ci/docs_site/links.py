@@ -1,4 +1,4 @@
-"""Rewrites a page's links and pictures from its path in the repository to its path on the site."""
+"""Rewrites a page's links and pictures so that they work on the site instead of in the repository."""
 
 import html
 import posixpath
@@ -18,7 +18,7 @@ PICTURE = re.compile(
     rf'<picture>(?:{_STILL} and [^>]*srcset="(?P<still_dark>\S+)">{_STILL}" srcset="(?P<still_light>\S+)">)?'
     r'<source [^>]*srcset="(?P<dark>\S+)"><img alt="(?P<alt>[^"]*)" src="(?P<light>\S+)"></picture>'
 )
-SHOWN = (".html", ".png", ".svg", ".webp")  # files that a browser shows; all others are sources
+SHOWN = (".html", ".png", ".svg", ".webp")  # files that a browser shows; any other file is a source file
 
 
 class Links:
@@ -56,7 +56,7 @@ class Links:
             return self._image(page, source, html.escape(text, quote=True))
         if source == CHANGELOG or source in self._pages:
             return f"[{text}]({self._page(page, source, anchor)})"
-        if source.startswith(".."):  # a page of the project on GitHub, such as its issues
+        if source.startswith(".."):  # leads to a page of the project on GitHub, such as ../../issues
             return f"[{text}]({self._repository}/{posixpath.basename(source)})" if self._repository else text
         if source.endswith(SHOWN):
             return f'<a href="{self._file(page, source)}">{text}</a>'

@@ -1,4 +1,4 @@
-"""Adds the code to wheel and sdist. An unpacked sdist contains the code, and hatchling finds it there."""
+"""Adds the code to wheel and sdist, except in an unpacked sdist, where hatchling finds the code itself."""
 
 from pathlib import Path
 from typing import Any

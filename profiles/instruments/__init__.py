@@ -20,9 +20,9 @@ PROFILE = "INSTRUMENT_PROFILE"
 TIMELINE = "INSTRUMENT_TIMELINE"
 # CPU time in ms that an added BaseHTTPMiddleware spends on each request, in addition to the middleware's own cost.
 OVERHEAD_MS = "INSTRUMENT_OVERHEAD_MS"
-# 1: app/server serves the release (through app/server/bridge.py), even if uvicorn serves it in production.
+# If 1, app/server serves the release (through app/server/bridge.py), even if uvicorn serves it in production.
 OUR_SERVER = "INSTRUMENT_OUR_SERVER"
-# 1: boto3 gets a new session at the end of the start, so that the first requests read botocore's data files again.
+# If 1, boto3 gets a new session at the end of the start, so that the first requests read botocore's data files again.
 COLD_CLIENTS = "INSTRUMENT_COLD_CLIENTS"
 
 

@@ -72,7 +72,8 @@ FUNCTIONS = (
     # Reading and routing
     Function("uvicorn/protocols/http/httptools_impl.py", "HttpToolsProtocol.data_received", Stage.READ),
     Function("uvicorn/protocols/http/httptools_impl.py", "HttpToolsProtocol.on_headers_complete", Stage.ROUTE),
-    Function("app/server/request.py", "Request.begin", Stage.ANSWER),  # before app/server/: the first match counts
+    # The first matching entry counts, so these entries come before `app/server/`.
+    Function("app/server/request.py", "Request.begin", Stage.ANSWER),
     Function("app/server/request.py", "Request.end", Stage.ANSWER),
     Function("app/server/request.py", "Request.detach", Stage.ANSWER),
     Function("app/server/responses.py", "", Stage.ANSWER),
@@ -136,6 +137,6 @@ def stage_of(file: str, name: str) -> Stage | None:
 
 
 def covers(known: Function, file: str, name: str) -> bool:
-    """Returns whether `known` is the function with the qualified name `name` in `file`, or its file or folder."""
+    """Returns whether `known` stands for the function `name` (qualified) in `file`, or for its file or folder."""
     in_file = f"/{known.file}" in file if known.file.endswith("/") else file.endswith(f"/{known.file}")
     return in_file and known.name in ("", name)

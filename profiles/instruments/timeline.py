@@ -150,7 +150,7 @@ class Sampler(threading.Thread):
 
 
 def _selves(frame: FrameType | None) -> set[int]:
-    """Returns the ids of the objects whose methods are in a thread's stack."""
+    """Returns the `id()` of each object that has a method in the stack of `frame`."""
     found = set()
     while frame is not None:
         if frame.f_code.co_varnames[:1] == ("self",):

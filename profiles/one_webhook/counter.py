@@ -38,7 +38,7 @@ class Task(NamedTuple):
 class Trace(NamedTuple):
     """The calls, awaits and new tasks of a thread.
 
-    `awaits`: for each await, the index of the call of the suspended task's outermost coroutine.
+    `awaits`: for each await, an index in `calls`: the call of the outermost coroutine of the suspended task.
     """
 
     calls: list[Call]
@@ -109,7 +109,7 @@ def _instruction(frame: FrameType) -> tuple[int, int]:
 
 
 def _suspends(frame: FrameType) -> bool:
-    """Returns True if the frame yields instead of returning. In Python 3.13, its instruction is then RESUME."""
+    """Returns True if the frame yields instead of returning. In Python 3.13, the instruction is then RESUME."""
     opcode, argument = _instruction(frame)
     return opcode == _YIELD or (opcode == _RESUME and bool(argument & _AFTER_YIELD))
 

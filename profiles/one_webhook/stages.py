@@ -9,7 +9,7 @@ from collections import Counter
 from profiles.instruments.functions import Stage, stage_of
 from profiles.one_webhook.counter import Trace
 
-# In this function, FastAPI makes a response for dependencies, although the release has none. This is no part of ANSWER.
+# In this function, FastAPI makes a response for dependencies only. It is not the answer, so ANSWER has no such calls.
 _DEPENDENCIES = "solve_dependencies"
 
 
