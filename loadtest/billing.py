@@ -8,7 +8,7 @@ does, so that keys expire during the run.
 
 A customer has one or two subscriptions. Each invoice is in one of two currencies. During the run, a simulated person
 closes, deletes or voids one invoice in 50, and regenerates the deleted and voided invoices. A simulated service, which
-writes usage into the table, writes one item in 20 a second time.
+writes usage into the table, repeats the write of one item in 20.
 
 The audit requires that each invoice is closed once. Each item of usage must be charged once, on the invoice of the
 item's subscription and in the item's currency. If a person has changed the invoice, a dead letter that says so may

@@ -91,8 +91,8 @@ def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
 def failed(event_id: str, owner: str, verdict: Unprocessable, invoice_id: str, closed_as: str) -> Update:
     """Returns the update that stores a binding verdict: each later attempt of the event ends with `verdict`.
 
-    DynamoDB never deletes the claim with the verdict. The transaction that stores the verdict also removes the
-    verdict's cause, so a later attempt could not find the cause again. Only `python -m app release` removes the
+    The claim then never expires, because a later attempt could not find the verdict's cause again: the transaction that
+    stores the verdict also removes its cause. Only `python -m app release` removes the
     verdict. The command finds the claim by the id of the pending invoice (`invoice_id`) or of the closed invoice
     (`closed_as`).
     """
