@@ -92,9 +92,8 @@ def failed(event_id: str, owner: str, verdict: Unprocessable, invoice_id: str, c
     """Returns the update that stores a binding verdict: each later attempt of the event ends with `verdict`.
 
     The claim then never expires, because a later attempt could not find the verdict's cause again: the transaction that
-    stores the verdict also removes its cause. Only `python -m app release` removes the
-    verdict. The command finds the claim by the id of the pending invoice (`invoice_id`) or of the closed invoice
-    (`closed_as`).
+    stores the verdict also removes its cause. Only `python -m app release` removes the verdict. The command finds the
+    claim by the id of the pending invoice (`invoice_id`) or of the closed invoice (`closed_as`).
     """
     return Update(
         claim_key(event_id),
