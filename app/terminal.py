@@ -9,7 +9,7 @@ from typing import TextIO
 
 
 def is_dumb(stream: TextIO) -> bool:
-    """Returns True if `stream` is a terminal on which no command may move the cursor."""
+    """Returns True if `stream` is a terminal that does not interpret control sequences."""
     return stream.isatty() and os.environ.get("TERM") == "dumb"
 
 

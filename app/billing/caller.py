@@ -26,8 +26,8 @@ class Asked:
 class Caller:
     """An attempt or a command that calls Chargebee. `event_id` is part of the idempotency keys of the calls.
 
-    A caller without a lease on an event may only make calls that change nothing at Chargebee. The subclass `Term` has a
-    lease.
+    A caller without a lease on an event must not make calls that change something at Chargebee. The subclass `Term` has
+    a lease.
     """
 
     def __init__(self, event_id: str = "") -> None:

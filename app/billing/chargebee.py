@@ -132,7 +132,7 @@ class Chargebee:
 
 
 def _require(caller: Caller, expected: bool) -> None:
-    """Raises ChargebeeUnavailable if `expected` is False: an answer with a wrong invoice is not from Chargebee."""
+    """Raises ChargebeeUnavailable if `expected` is False, because an answer with a wrong invoice is not Chargebee's."""
     if not expected:
         caller.asked.miss_answer()
         raise unreadable()

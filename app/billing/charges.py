@@ -76,7 +76,7 @@ def billable_key(customer_id: str, billable: Billable) -> Key:
 
 
 def changed_after(reserved: Iterable[Billable]) -> int:
-    """Returns a unix time before all reservations. An invoice that charges any of `reserved` has changed later."""
+    """Returns a unix time before all reservations. Each invoice that charges this usage has changed after that time."""
     return max(0, min((billable.reserved_at or 0 for billable in reserved), default=0) - CLOCKS)
 
 

@@ -114,8 +114,8 @@ def failed(event_id: str, owner: str, verdict: Unprocessable, invoice_id: str, c
 def reopened(event_id: str, code: str, *, expires: int) -> Update:
     """Returns the update that removes a binding verdict, so that the event can be processed again after a redrive.
 
-    `code`: the verdict's code. The claim keeps the code in `verdict`, because `reconcile` must not enqueue an event
-    that has a dead letter.
+    `code`: the verdict's code. The update stores the code in the attribute `verdict`, so that `reconcile` does not
+    enqueue the event, which still has a dead letter.
     """
     return Update(
         claim_key(event_id),

@@ -26,8 +26,8 @@ UNPROCESSED_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds before each new reques
 BATCH = 100  # maximum number of keys in one BatchGetItem
 TRANSACTION = 100  # maximum number of actions in one TransactWriteItems
 
-# DynamoDB's error codes for a value that it can never store. If the message says "does not match the schema", no value
-# is the cause: the table has the wrong keys. The event can be retried after a person has corrected the deployment.
+# DynamoDB's error codes for a value that it can never store. But if the message says "does not match the schema", the
+# cause is a table with the wrong keys: a retry can succeed after a person has corrected the deployment.
 INVALID = frozenset({"ValidationException", "ValidationError"})
 
 # The calls of TransactWriteItems pass no ClientRequestToken, because botocore adds one itself. The token makes
@@ -65,7 +65,7 @@ class Table:
     async def transact(self, updates: Sequence[Update]) -> None:
         """Writes all updates in one transaction, or none of them. `updates`: at most TRANSACTION updates.
 
-        Raises ConditionFailed, TableUnavailable, or Unprocessable if DynamoDB can never store a value.
+        Raises ConditionFailed, TableUnavailable. Raises Unprocessable if DynamoDB can never store a value.
         """
         actions: list[Any] = [{"Update": update.parameters(self.name)} for update in updates]
         for pause in (*CONFLICT_PAUSES, None):
@@ -82,7 +82,7 @@ class Table:
         """Writes all updates, or none of them.
 
         Writes a single update with UpdateItem, which costs half as much as a transaction. Raises ConditionFailed,
-        TableUnavailable, or Unprocessable if DynamoDB can never store a value.
+        TableUnavailable. Raises Unprocessable if DynamoDB can never store a value.
         """
         await (self.update(updates[0]) if len(updates) == 1 else self.transact(updates))
 

@@ -15,7 +15,7 @@ from app.errors import ClaimedElsewhere, Unprocessable
 
 # The table keeps a claim for longer than SQS keeps a message (at most 14 days). But Chargebee redelivers an event for
 # 3 days 7 hours, and SQS may keep the last message for 14 days more. So a worker may receive an event after the event's
-# claim was deleted. The worker then claims the event again, but a charged invoice gets the same outcome.
+# claim was deleted. The worker then claims the event again, but charges nothing twice.
 KEPT_SECONDS = 15 * 24 * 3600
 
 

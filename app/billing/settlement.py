@@ -20,18 +20,20 @@ CLOSED_WITHOUT_CHARGES = "closed_without_charges"
 # For this many seconds after an event, Chargebee's API may not know the invoice yet, although the webhook has arrived.
 YOUNG_SECONDS = 600
 
-# An invoice A waits at most this many seconds for usage that is reserved for an invoice B. Until then, if a worker
-# repeats the call that closes B, Chargebee may repeat its first answer although a person has voided B since, and the
-# worker then marks the usage as billed on B. Later, a retry finds that B is void, and B's event becomes a dead letter.
+# An invoice A waits at most this many seconds for usage that is reserved for an invoice B. If a worker repeats the call
+# that closes B in this time, Chargebee may give its first answer again, even if a person has voided B since. The worker
+# then marks the usage as billed on B. A worker that retries later finds that B is void, and B's event becomes a dead
+# letter.
 SETTLED_SECONDS = 1800
 
 
 async def require_settled(table: Table, in_work: Iterable[Billable]) -> None:
     """Raises Postponed if usage of `in_work` was reserved for another invoice less than SETTLED_SECONDS ago.
 
-    The other invoice may still bill this usage. Does not raise Postponed if the other invoice's event is a dead letter,
-    which no worker retries: the event's claim then stores an error that is final, but not a binding verdict. Call this
-    function only for an invoice without reserved usage: two invoices must not wait for each other.
+    The other invoice may still bill this usage. Does not raise Postponed if no worker retries the other invoice's
+    event, because the event is a dead letter: its claim then stores an error that is final, but no binding verdict.
+    Call this function only if the waiting invoice has no reserved usage. Otherwise, two invoices could wait for each
+    other.
 
     Raises TableUnavailable, Unprocessable.
     """
@@ -48,9 +50,9 @@ async def require_settled(table: Table, in_work: Iterable[Billable]) -> None:
 class Settlement:
     """Stores what one attempt knows about its invoice, and builds the result of the attempt.
 
-    `by_attempt`: the usage that this attempt has reserved; `set_aside`: the customer and the suffix of usage that this
-    attempt or an earlier attempt for the event has set aside; `rejected`: True if Chargebee has rejected a call because
-    of the invoice's state, so the invoice existed at that time.
+    `by_attempt`: the usage that this attempt has reserved; `set_aside`: customer id and `Billable.suffix` of each
+    usage that this attempt or an earlier attempt for the event has set aside; `rejected`: True if Chargebee has
+    rejected a call because of the invoice's state, so the invoice existed at that time.
     """
 
     def __init__(

@@ -38,7 +38,7 @@ class Term(Caller):
         return self._ends - monotonic()
 
     async def renew(self) -> None:
-        """Renews the lease. Raises TableUnavailable, Unprocessable, or ClaimedElsewhere if the lease is lost."""
+        """Renews the lease. Raises TableUnavailable, Unprocessable. Raises ClaimedElsewhere if the lease is lost."""
         async with self._renewing:
             sent = monotonic()
             try:

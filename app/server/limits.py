@@ -95,9 +95,9 @@ class ConnectionLimits:
     def make_room(self) -> bool:
         """Aborts a connection, so that another one can be accepted. Returns False if it finds none to abort.
 
-        Chooses the connection whose deadline was set first. Skips a connection if it has unread or stored bytes, or if
-        a body is arriving. If all of the first _CHECKED connections have such bytes, chooses the connection whose
-        client stopped sending first.
+        Chooses the connection whose deadline was set first, but skips connections that have unread or stored bytes, or
+        whose body is arriving. If it skips all of the first _CHECKED connections, it chooses the connection whose
+        client was the first to stop sending.
         """
         first = islice(self._deadlines, _CHECKED)
         idle = (connection for connection in first if not (connection.held or has_unread(connection)))
@@ -138,14 +138,15 @@ class ConnectionLimits:
             for connection in [connection for connection, until in deadlines.items() if until <= now]:
                 try:
                     connection.expire()
-                except Exception:  # an error in one connection must not stop the sweep of the others
+                except Exception:  # otherwise, the sweep of the other connections would stop
                     logger.exception("Exception at the deadline of a connection")
 
 
 def has_unread(connection: Limited) -> bool:
     """Returns True if the connection's socket has bytes that the event loop has not read yet.
 
-    If the loop was blocked, bytes may have arrived in time, so the server does not close a connection that needs them.
+    If the loop was blocked, such bytes may have arrived in time, so the server checks for them before it closes a
+    connection that is late or idle.
     """
     socket = connection.transport.get_extra_info("socket")
     if socket is None or socket.fileno() < 0:

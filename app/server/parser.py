@@ -35,7 +35,7 @@ class RequestParser:
         del self._parser
 
     def begin(self) -> None:
-        """Forgets the previous request, because an idle connection must not keep a large head."""
+        """Forgets the previous request, so that an idle connection does not keep a large head in memory."""
         self.complete = self.last = False
         self.method = self.version = ""
         self.target = b""

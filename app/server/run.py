@@ -59,7 +59,10 @@ class Server:
     def run(
         self, lifespan: Callable[[], AbstractAsyncContextManager[_State]], handler: Callable[[_State], Handler]
     ) -> None:
-        """Serves until a signal stops the server. `handler` makes the handler from the value that `lifespan` yields."""
+        """Serves until a signal stops the server.
+
+        `handler`: a function that takes the value that `lifespan` yields, and returns the handler of the requests.
+        """
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, suppress(asyncio.CancelledError):
             runner.run(self._serve(lifespan, handler))
         logger.info("Finished server process")

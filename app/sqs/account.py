@@ -111,8 +111,8 @@ class Account:
 def in_background(call: Callable[[], Result]) -> "asyncio.Future[Result]":
     """Runs `call` in a new daemon thread. The future gets the result of `call`, or its exception.
 
-    The process may end while the thread still runs. With `asyncio.to_thread`, the event loop could close only after the
-    thread has ended, which may take until botocore times out.
+    The process can end while the thread still runs. With `asyncio.to_thread`, the event loop could not close before the
+    end of the thread, which may take until botocore times out.
     """
     future: Future[Result] = Future()
     future.set_running_or_notify_cancel()  # makes the future impossible to cancel, so that `_run` can set its result

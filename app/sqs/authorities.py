@@ -39,7 +39,7 @@ def require_authorities(session: botocore.session.Session) -> None:
 def verifying_context(session: botocore.session.Session) -> ssl.SSLContext:
     """Returns a TLS context like botocore's, with the configured CA bundle. The context also checks the host name.
 
-    Python 3.13's default context would reject certificates that botocore accepts, because it sets VERIFY_X509_STRICT.
+    Python 3.13's default context sets VERIFY_X509_STRICT, so it would reject certificates that botocore accepts.
     """
     context: ssl.SSLContext = create_urllib3_context()
     context.check_hostname = True

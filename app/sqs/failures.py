@@ -35,7 +35,7 @@ def require_queue_url(answer: Mapping[str, Any]) -> str:
 def code_of(error: Exception) -> str:
     """Returns the error code from AWS in `error`, or the name of the exception's class if `error` contains no code.
 
-    `error` may be any exception: if a server other than AWS's answers, botocore raises TypeError, KeyError and others.
+    `error` may be any exception: if an answer is not from AWS, botocore raises TypeError, KeyError and others.
     """
     if not isinstance(error, ClientError):
         return type(error).__name__

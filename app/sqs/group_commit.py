@@ -59,8 +59,8 @@ class GroupCommit:
     def submit(self, message: Message, on_settled: OnSettled) -> None:
         """Sends `message`, and then calls `on_settled` once: with None after success, or with an error.
 
-        The error is the one that `send` would raise. `on_settled` must not raise an exception. It is called after
-        `submit` has returned, even if a slot is free.
+        The error is the one that `send` would raise. `on_settled` must not raise an exception. `submit` always returns
+        before the call of `on_settled`.
         """
         pending = PendingSend(message, asyncio.get_running_loop().time() + self._deadline)
         self._pending.add(pending, on_settled)
@@ -91,9 +91,10 @@ class GroupCommit:
         self._pending.settle(pending, too_late("Timeout", sent=pending.in_call))
 
     def _may_call(self) -> bool:
-        """Returns True if a call may begin now: a slot is free, or the waiting messages fill a whole call.
+        """Returns True if a call may begin now.
 
-        In the second case, fewer than `_most_calls` calls must be in flight.
+        This is so if a slot is free, or if the waiting messages fill a whole call and fewer than `_most_calls` calls
+        are in flight.
         """
         if len(self._sending) < self._slots:
             return True
@@ -111,8 +112,8 @@ class GroupCommit:
     def _drop_late(self) -> None:
         """Rejects messages whose deadline is too close for a call to SQS (LEAST_SHARE).
 
-        SQS could accept such a message after the service has rejected the webhook. Chargebee would send the webhook
-        again, and the queue would contain the event twice.
+        Otherwise, SQS could accept such a message after the service has rejected the webhook. Chargebee would send the
+        webhook again, and the queue would contain the event twice.
         """
         while self._waiting and self._drop_if_late(self._waiting[0]):
             pass

@@ -20,7 +20,7 @@ from app.telemetry.record import CallRecord
 ATTEMPTS = 3
 BACKOFF_SECONDS = 0.1
 # If SQS rejects a signature whose time differs from SQS's clock by more than SKEW_SECONDS, the client corrects the time
-# of further signatures. A signature is valid for five minutes.
+# of further signatures. SKEW_SECONDS is shorter than the five minutes for which a signature is valid.
 SKEW_SECONDS = 240.0
 
 

@@ -134,6 +134,6 @@ def outcomes(answer: Mapping[str, Any], ids: Sequence[str], record: CallRecord) 
     record.code, record.refused = None, list(failed.values())
     if not failed:
         return [None] * len(ids)
-    # SenderFault means that the sender made an error. Only then, SQS certainly does not have the message.
+    # Only SenderFault (the sender made an error) makes it certain that SQS does not have the message.
     rejected = {entry["Id"] for entry in answer.get("Failed") or [] if entry.get("SenderFault") is True}
     return [refusal(failed[name], sent=name not in rejected) if name in failed else None for name in ids]

@@ -41,7 +41,7 @@ def require_sdk() -> None:
     Checks profile, region, keys, CA bundle and endpoints. Does not require credentials, because the SDK may get them
     from a metadata service later.
     """
-    # This is a new session, because the SDK's default session must not load anything before a release uses it.
+    # Uses a new session, so that the SDK's default session loads nothing before a release uses it.
     session = botocore.session.Session()
     try:
         session.get_scoped_config()  # raises an error if the profile is missing; the calls below do not always do so

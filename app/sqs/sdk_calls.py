@@ -29,8 +29,8 @@ def client_without_keys(session: botocore.session.Session) -> Any:
     """Returns a client of SQS from which the caller can read the configuration of `session`.
 
     The client is not for calls: it has dummy keys, so that botocore does not look for credentials, whose source may
-    fail now and work later. The function also sets up the sources of credentials in `session`, because two threads must
-    not do so at once.
+    fail now and work later. The function also sets up the sources of credentials in `session`. Otherwise, two threads
+    might later set them up at the same time, which is not safe.
     """
     session.get_component("credential_provider")
     return session.create_client("sqs", aws_access_key_id="unused", aws_secret_access_key="unused")  # noqa: S106  # no secret

@@ -54,7 +54,7 @@ class Observers(Generic[Record]):
 
         `traceparent`: the message's attribute of this name, or None if it is missing.
         """
-        # An invalid value, for example with a lone surrogate, must not raise an error.
+        # With `replace`, an invalid value, for example with a lone surrogate, raises no error.
         return self.begin_trace(None if traceparent is None else traceparent.encode(errors="replace"))
 
     @contextmanager

@@ -24,8 +24,8 @@ Record_contra = TypeVar("Record_contra", contravariant=True)
 class GarbageMetrics:
     """Measures the pauses of Python's cyclic garbage collector, from `start` to `stop`.
 
-    During a collection, no Python code except finalizers runs in any thread. Every thread may start a collection, but
-    two collections never run at the same time, so these metrics need no lock.
+    During a collection, no Python code except finalizers runs in any thread. A collection can begin in any
+    thread, but two collections never run at the same time, so these metrics need no lock.
     """
 
     def __init__(self) -> None:
