@@ -9,8 +9,8 @@ OBSERVED_SHARE = 0.2
 # observation time. _KEPT: the factor that lowers the capacity after each window with a lower rate, so that the estimate
 # follows a service that becomes slower.
 _WINDOW, _KEPT = 0.1, 0.9
-# If no answer has come for this share of the observation time, the estimate assumes that SQS is pausing. The gaps
-# between the answers of a busy service are shorter.
+# If no answer has come for this share of the observation time, the estimate assumes that SQS is pausing,
+# because the gaps between the answers of a busy service are shorter.
 _PAUSE = 0.8
 # If an answer follows the previous answer within this share of the observation time, the estimate counts the answer,
 # but does not compute a rate: group commit answers up to ten webhooks at once, and the rate cannot change so fast.
@@ -61,10 +61,10 @@ class Estimate:
         """Returns the expected wait: the number of waiting webhooks, divided by the rate of answers.
 
         The rate is measured since the oldest waiting webhook arrived, or since the last pause ended if that was later.
-        If no webhook was answered since then, there is no rate, and the result is the time for which the oldest webhook
-        has waited. With a rate, the result is not this time, which may be too low: if webhooks arrive twice as fast as
-        the service answers them, a new webhook will wait twice as long as the oldest one. The result is 0 until the
-        oldest webhook has waited for the observation time, because a burst begins without answers to measure.
+        If no webhook was answered since then, the result is the time for which the oldest webhook has waited. This time
+        is only a fallback, because it may be too low: if webhooks arrive twice as fast as the service answers them, a
+        new webhook will wait twice as long as the oldest one. The result is 0 until the oldest webhook has waited for
+        the observation time, because a burst begins without answers to measure.
 
         While SQS pauses, and shortly after, the rate is unknown. The estimate then uses the capacity before the pause.
         """

@@ -104,7 +104,7 @@ class Intake:
         """
         if not self._admission.draining or record.outcome != UNANSWERED:
             return None
-        began = record.event is not None  # then, the body is complete, and the release has begun its work
+        began = record.event is not None  # if so, the body was complete, and the release has begun its work
         if began:
             record.delivery = "may have been enqueued"
         return refuse(Draining("This process has stopped; send this webhook again"), record, complete=began)

@@ -14,7 +14,7 @@ from loguru import logger
 class UvicornServer(uvicorn.Server):
     """Waits for `delay` seconds after SIGTERM, and then stops. After SIGINT or SIGHUP, stops without the delay.
 
-    A second SIGTERM or SIGINT ends the server at once. After signals, the exit code is 0. `drain` runs at the first
+    A second SIGTERM or SIGINT ends the server at once. After a signal, the exit code is 0. `drain` runs at the first
     signal, while the server still listens. `started_as` is logged when the server listens.
     """
 

@@ -53,7 +53,7 @@ class Batches(Generic[Entry]):
             self._start_in(COLLECT_SECONDS)
 
     async def flush(self) -> None:
-        """Sends the waiting entries at once, and returns when no entry is left. The caller must set a deadline."""
+        """Sends the waiting entries, and returns when no entry is left. The caller must set a deadline."""
         while self._waiting or self._calls:
             if self._waiting and not self._failures:
                 self._start()

@@ -117,7 +117,7 @@ class Comparison:
                 raise
 
     def _message(self, content: Mapping[str, Any]) -> Message:
-        """Returns the message that the service would enqueue for an event. Raises InvalidEvent if it would not."""
+        """Returns the service's message for an event. Raises InvalidEvent if the service would not enqueue it."""
         body = orjson.dumps(content)
         event = parse_event(body, self._wanted)
         if isinstance(event, UnwantedEvent):

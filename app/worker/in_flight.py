@@ -59,8 +59,8 @@ class InFlight:
     def next(self) -> InFlightMessage | None:
         """Returns the next message to process, which then no longer waits. Returns None if no message is ready.
 
-        Skips the messages whose visibility timeout has ended, and counts them as lost. The heartbeat would notice them
-        only after a call to SQS.
+        Skips the messages whose visibility timeout has ended, and counts them as lost, because the heartbeat would
+        notice them only after a call to SQS.
         """
         while (message := self._order.take()) is not None and not message.is_hidden():
             self.lose(message, "Expired")
@@ -70,7 +70,7 @@ class InFlight:
         message.become(MessageState.WORKING, task)
 
     def delete(self, message: InFlightMessage) -> None:
-        """Deletes `message`, which is done, in the next batch. Until then, the heartbeat keeps the message hidden."""
+        """Deletes the handled `message` in the next batch. Until then, the heartbeat keeps the message hidden."""
         self._order.complete(message)
         if message.state is not MessageState.LOST:
             message.become(MessageState.DELETING)

@@ -112,7 +112,7 @@ def _on_signals(worker: Worker) -> None:
             # After Ctrl-C, the worker cancels the current poll, so that the user need not wait for it. Messages of this
             # poll stay hidden until their visibility timeouts end.
             worker.stop(patient=number != signal.SIGINT)
-        elif number != signal.SIGHUP:  # a closing terminal sends SIGHUP as well, which must not end the worker at once
+        elif number != signal.SIGHUP:  # a closed terminal (SIGHUP) is no reason to end at once
             logger.warning("Second signal: ending now")
             worker.in_flight.close()
             task.cancel()
