@@ -23,8 +23,8 @@ from local.ports import listen
 from local.tls import Certificates
 
 REGION = "us-east-1"
-# ministack reads its configuration from environment variables only. By default, ministack listens on 0.0.0.0, and also
-# on port 8883 for MQTT.
+# ministack reads its configuration from environment variables only. Without these variables, ministack would listen on
+# 0.0.0.0, and also on port 8883 for MQTT.
 _CONFIGURATION = {
     "BIND_HOST": "127.0.0.1",
     "MINISTACK_HOST": "127.0.0.1",

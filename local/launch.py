@@ -22,8 +22,8 @@ from profiles import instruments
 # The time-out for the start of the service. It is long enough for a busy machine; an idle machine needs two or three
 # seconds.
 START_SECONDS = 90
-# Seconds within which a worker must stop. It need not finish its long poll of 20 s, and need not release its messages,
-# because the queue ends together with the local run.
+# A worker that still runs this many seconds after SIGTERM is killed. A kill may interrupt a long poll of 20 s, or leave
+# messages unreleased. Both are harmless, because the queue ends together with the local run.
 WORKER_STOP_SECONDS = 3.0
 NONE: Mapping[str, str] = MappingProxyType({})
 # The arguments of `python -m` that run the service. INSTRUMENTED also runs the instruments, such as a profiler, that
@@ -36,7 +36,7 @@ _SERVICE_ONLY = ("APP_METRICS_", "APP_HOST")
 
 
 def no_rate_limit() -> dict[str, str]:
-    """Returns APP_CHARGEBEE_RATE with the user's value, or with a rate so high that the stand-in rejects no call.
+    """Returns APP_CHARGEBEE_RATE as the user has set it, or else a rate so high that the stand-in rejects no call.
 
     v01 calls Chargebee itself, and does not limit its calls. With the default rate, which is the limit of a Chargebee
     test site, the stand-in would soon answer 429, and v01 would answer 503. The local run should show how v01 waits for
@@ -106,7 +106,7 @@ def start_worker(
     """Runs `python -m app worker` until the `with` block ends.
 
     `given` are the user's environment variables, and `variables` replace some of their values. When the block ends, the
-    worker gets SIGTERM, and SIGKILL 3 s later.
+    worker gets SIGTERM, and if it still runs 3 s later, SIGKILL.
     """
     kept = {name: value for name, value in given.items() if not name.startswith(_SERVICE_ONLY)}
     environment = run.environment(kept) | {"APP_PORT": "0", **variables}

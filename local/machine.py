@@ -14,8 +14,8 @@ STOLEN_CORES = 0.1
 # The limit of `Busy.slowdown`. A virtual core is often one of a core's two hardware threads. If another virtual machine
 # uses the second thread, the same work takes some 1.7 times as long, and Linux does not report that as steal time.
 SLOWDOWN = 1.4
-# The loop repeats for _SECONDS, and its times are averaged. Another virtual machine that works for 50 ms of each second
-# hardly changes a measurement. But a loop of only 50 ms could run just at that time, and would be much slower.
+# `Loop.time` repeats a loop for _SECONDS, and averages the times. Another virtual machine that works for 50 ms of each
+# second hardly changes a measurement. If the loop ran for only 50 ms, it could run just then, and be much slower.
 _SECONDS, _LENGTH = 0.5, 30_000
 
 
@@ -43,7 +43,7 @@ class Busy(NamedTuple):
 
 
 class Loop:
-    """A short loop that shows how fast the processor is now. `fastest`: its best CPU time so far, in seconds."""
+    """A short loop that shows how fast the processor is now. `fastest`: the loop's shortest CPU time, in seconds."""
 
     fastest = math.inf
 
@@ -65,7 +65,7 @@ loop = Loop()
 class Watch:
     """Measures how much other work disturbs this process, until the `with` block ends.
 
-    Entering the block takes half a second, and the first use of `busy` also takes half a second, because the loop runs.
+    Entering the block takes half a second, and so does the first use of `busy`, because both run `loop`.
     """
 
     def __enter__(self) -> Self:
@@ -78,7 +78,7 @@ class Watch:
 
     @cached_property
     def busy(self) -> Busy:
-        """The disturbance. Read it after the measured processes have ended, because they also slow down the loop."""
+        """The disturbance. Read it after the measured processes have ended, because they would also slow the loop."""
         seconds, total, own, stolen = (after - before for after, before in zip(self._after, self._before, strict=True))
         seconds = max(seconds, 0.001)
         slowest = max(self._loop_seconds, loop.time())

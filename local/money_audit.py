@@ -65,7 +65,7 @@ def wait(
     closed: Callable[[int], None],
     working: Callable[[], bool],
 ) -> bool:
-    """Waits until the events' invoices are closed, and returns True. Ignores invoices that need not be billed.
+    """Waits until the events' invoices are closed, and returns True. Ignores invoices that renew no subscription.
 
     Returns False if invoices are still pending after `seconds`, or when `working()` returns False, for example because
     the worker has ended. While it waits, this function calls `closed` again and again with the number of invoices that

@@ -106,7 +106,7 @@ def seed(run: LocalRun | StandIns, bodies: Iterable[bytes]) -> None:
     events = pending(bodies)
     while some := list(islice(events, _EVENTS_AT_ONCE)):
         new = register(run, some)
-        # A webhook may occur twice in `some`, and BatchWriteItem rejects a request that contains an item twice.
+        # Removes duplicate webhooks, because BatchWriteItem rejects a request that contains an item twice.
         events_of = {event["content"]["invoice"]["id"]: event for event in reversed(some)}
         fresh = [event for invoice_id, event in events_of.items() if invoice_id in new]
         try:

@@ -46,7 +46,7 @@ class ControlPaths:
         try:
             added = [self._api.site.register(entry, self._api.clock()) for entry in entries]
         except ApiError as error:
-            # If the request fails, it must add no invoice, because the client then writes no usage for the invoices.
+            # Removes the invoices that this request has added, because the client writes no usage after an error.
             for name in [*self._api.site.invoices][before:]:
                 del self._api.site.invoices[name]
             return _json(error.body(), error.status)
@@ -92,7 +92,7 @@ class ControlPaths:
         return await self._behaviour(request)
 
     async def _behaviour(self, request: Request) -> Response:
-        """Answers with the stand-in's options, without the API key: clients may change the key, but not read it."""
+        """Answers with the stand-in's options except the API key, which clients may change but not read."""
         return _json(self._api.behaviour.model_dump(exclude={"api_key"}))
 
 

@@ -98,7 +98,7 @@ def several(params: Mapping[str, str], name: str) -> list[str]:
     """
     given = params[name]
     values = None
-    for candidate in (given.replace("'", '"'), given):  # prefers `given`, because its ids may contain apostrophes
+    for candidate in (given.replace("'", '"'), given):  # if both are valid, the last wins: ids may contain apostrophes
         with suppress(ValueError):
             values = json.loads(candidate)
     if not isinstance(values, list) or not all(isinstance(value, str | int) for value in values):

@@ -46,7 +46,7 @@ def run() -> None:
         )
     configure_logging(settings)
     exposure.warn(settings)
-    ctrl_c.end_like_ctrl_c()  # so that SIGTERM removes the certificates; `_pass_signals_on` replaces these handlers
+    ctrl_c.end_like_ctrl_c()  # so that SIGTERM removes the certificates; later, `_pass_signals_on` sets other handlers
     with ExitStack() as stack:
         stand_ins = stack.enter_context(start_stand_ins(options, load_worker_settings().chargebee_rate))
         logger.info("Stand-in for Chargebee, with a web page of the invoices, on {}", stand_ins.chargebee)

@@ -69,7 +69,7 @@ def _queued(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[
 
 
 def _billed(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[str, int, str]:
-    """Returns three values like `_queued`, but counts closed invoices, because the release has no queue."""
+    """Returns values like `_queued`, but about billed invoices instead of messages, because v01 has no queue."""
     closed = audit(run.chargebee, pending(bodies)).closed
     problems = audit(run.chargebee, pending(accepted)).problems
     lost = len({problem.partition(":")[0] for problem in problems})  # an invoice may have several problems

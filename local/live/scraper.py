@@ -29,7 +29,7 @@ class Scraper:
         self._pending: asyncio.Task[Scrape | None] | None = None
 
     async def values(self) -> dict[str, object]:
-        """Returns the numbers of the last second, and the totals since the service's start.
+        """Returns the page's numbers for the last second, and the numbers of webhooks since the service's start.
 
         Returns an empty dict if the service has no metrics, the scrape fails, or no earlier scrape is old enough. If
         the scrape takes longer than PATIENCE seconds, returns an empty dict, and the next call waits for this scrape.
