@@ -22,7 +22,7 @@ class ThreadCount:
         self._standing = 0
 
     def start(self) -> None:
-        """Leaves the threads that run now out of the count, because they serve no request. The main thread counts."""
+        """Excludes the present threads, other than the main thread, from the count, because they serve no request."""
         self._standing = threading.active_count() - 1
 
     def now(self) -> int:

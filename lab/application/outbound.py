@@ -84,7 +84,7 @@ def write_file(folder: Path) -> Path:
 
 
 def get(request: Request, ms: int, client: Which) -> Any:
-    """Calls the upstream and returns its answer. Blocks the thread until then. Raises LabUnavailable if this fails."""
+    """Blocks the thread until the upstream answers, and returns the answer. Raises LabUnavailable if the call fails."""
     upstream = request.state.upstream
     with upstream.answering(), request.state.outbound_sync[client]() as http:
         return http.get(upstream.after(ms)).raise_for_status().json()

@@ -73,7 +73,7 @@ class Study(Record):
 
 
 class LabResults(Record):
-    """The content of lab.json. Each study has its own command and environment: a run may measure only one study."""
+    """The content of lab.json. Each study has its own command and environment: studies may be from different runs."""
 
     studies: list[Study]
 

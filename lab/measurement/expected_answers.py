@@ -40,7 +40,7 @@ class Answer(Record):
 
 
 class Answers(Record):
-    """The content of questions.json. Each answer has its own environment: a run may measure only one question."""
+    """The content of questions.json. Each answer has its own environment: answers may be from different runs."""
 
     answers: list[Answer]
 

@@ -140,7 +140,7 @@ def _workers(number: int) -> str:
     return "1 worker" if number == 1 else f"{number} workers"
 
 
-# In the order in which they are measured. `tips` also has the duets of `lab.measurement.duets`.
+# The studies, in the order in which they are measured. `tips` also includes the duets of `lab.measurement.duets`.
 STUDIES = {
     "do_nothing": do_nothing,
     "three_tasks": three_tasks,

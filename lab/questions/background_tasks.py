@@ -6,7 +6,7 @@ Setup: each endpoint answers, and its task then works for `?ms=`. A finished tas
     /awaiting       an `async def` task that awaits
     /threads        a `def` task
     /own            an `async def` task that runs the work of `/threads` in ten threads of a separate limiter
-    /job            no task: the handler inserts a row into Postgres, then answers; tasks of the lifespan do the jobs
+    /job            no task: the handler inserts a row into Postgres, then answers; ten runners do the jobs
     /async, /sync   requests of other clients, to an `async def` and to a `def` handler
 
 Asked: fastapi#404, #1313, #1355 and #3824, starlette#2972.
@@ -14,7 +14,7 @@ Asked: fastapi#404, #1313, #1355 and #3824, starlette#2972.
 What to expect: a task runs in the same process as the handlers: on the event loop if it is `async def`, in one of the
 40 threads if it is `def`. A task that blocks the event loop blocks all requests. When uvicorn stops, it waits for the
 tasks, by default without a time-out. If a time-out or SIGKILL ends the process first, the tasks are lost, although the
-clients have got a 200. A row in a table is not lost.
+clients have got a 200. The row of a job that is not done stays in the table.
 """
 
 import asyncio

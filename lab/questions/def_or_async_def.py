@@ -39,7 +39,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
         clients.append(http)
         yield
-    processes.shutdown(cancel_futures=True)  # waits; CPU time after the end would count as that of other programs
+    # Waits for the processes, because CPU time that they used later would count as that of other programs.
+    processes.shutdown(cancel_futures=True)
 
 
 async def awaits() -> int:
@@ -67,7 +68,7 @@ def both() -> int:
     return blocks() + computes()
 
 
-# A thread passes `awaits` to the event loop, because the async client belongs to the event loop.
+# A thread runs `awaits` on the event loop, because the async client belongs to this loop.
 DONE: dict[str, Callable[[], int]] = {
     "nothing": nothing,
     "awaits": lambda: from_thread.run(awaits),

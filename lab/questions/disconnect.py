@@ -9,8 +9,8 @@ Asked: fastapi#3766, vllm#10087, starlette discussion 2094.
 
 What to expect: ASGI does not cancel a handler. The server only offers a message, `http.disconnect`, which an
 application must receive. An ordinary handler receives no message after the body, and runs to its end. StreamingResponse
-receives the message. BaseHTTPMiddleware hides the message from `is_disconnected()`, which does not wait for messages. A
-task that awaits the message receives it even behind BaseHTTPMiddleware.
+receives the message. BaseHTTPMiddleware hides the message from `is_disconnected()`, because this method does not wait
+for messages. A task that awaits the message receives it even behind BaseHTTPMiddleware.
 """
 
 from collections import Counter
@@ -41,7 +41,7 @@ add_middleware(app, settings.middleware)
 
 
 async def calls(request: Request) -> AsyncGenerator[bytes, None]:
-    """Calls the upstream CALLS times, and counts the calls.
+    """Calls the upstream CALLS times, yields each answer, and counts the calls.
 
     A handler that is cancelled counts as ended, but not as finished.
     """

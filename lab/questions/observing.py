@@ -42,7 +42,7 @@ from app.telemetry.record import WebhookRecord
 from app.telemetry.stderr import replace_stderr
 from lab.lab_settings import load_lab_settings
 
-Tell = Callable[[float], object]  # records a request, given the value of time.perf_counter() at its start
+Tell = Callable[[float], object]  # records a request that started when time.perf_counter() was this value
 observe = load_lab_settings().observe
 # This text is as long as an ordinary line of a log.
 TEXT = (

@@ -86,7 +86,7 @@ async def _bulk(request: web.Request) -> web.Response:
 
 
 async def compare() -> list[str]:
-    """Sends a thousand items of 100 users: first by one call per item, then by shared calls. Returns two results."""
+    """Sends the ITEMS of all users twice: with one call per item, then with shared calls. Returns a line for each."""
     app = web.Application()
     app.router.add_post("/bulk", _bulk)
     runner = web.AppRunner(app)

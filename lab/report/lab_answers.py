@@ -13,7 +13,7 @@ from loadtest.report.cells import markdown
 # is above MARGIN or below 1 ÷ MARGIN. With at most eight repeats, the interval contains every repeat.
 MARGIN = 1.1
 NOTHING = "–"
-THREE_DIGITS = 10  # a smaller number has two decimals
+THREE_DIGITS = 10  # numbers below this have two decimals
 
 
 class ClaimOutcome(NamedTuple):
@@ -110,7 +110,7 @@ def def_or_async_def(answer: Answer) -> str:
 
 
 def interval(between: MedianEstimate) -> str:
-    """Formats an estimate as `12 (11–13)`: with two decimals below 10, unless the number is whole."""
+    """Formats an estimate as `12 (11–13)`. Numbers below THREE_DIGITS get two decimals, unless they are whole."""
     if isnan(between.median):
         return NOTHING
     numbers = [_number(number) for number in between]

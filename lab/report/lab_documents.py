@@ -18,7 +18,7 @@ DOCUMENT = ROOT / "docs"
 
 
 class Run(NamedTuple):
-    """The results in one folder: `lab` of studies, `answers` of questions. Either may be empty."""
+    """The results in one folder: those of studies (`lab`) and those of questions (`answers`). Either may be empty."""
 
     lab: LabResults
     answers: Answers
@@ -52,7 +52,7 @@ def newest_answer(name: str) -> tuple[Answer, Path]:
 
 
 def verdicts() -> str:
-    """Returns the table of the studies' verdicts, followed by `measured()`. Raises NotMeasured, as `measured` does."""
+    """Returns the table of the studies' verdicts and the text of `measured`. Raises NotMeasured, as `measured` does."""
     return f"{lab_tables.verdicts([(of, _page(folder)) for of, folder in map(newest, PUBLISHED)])}\n\n{measured()}"
 
 

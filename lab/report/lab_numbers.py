@@ -41,6 +41,9 @@ def asked_ratio(question: str, over: str, under: str, figure: str) -> float:
 
 
 def server(name: str, request: str) -> float:
-    """Returns the CPU time of a request (`nothing` or `real`) under the server `name` ÷ under uvicorn (Python 3.11)."""
+    """Returns the CPU time of a request under the server `name` ÷ its CPU time under uvicorn, both with Python 3.11.
+
+    `request`: `nothing` or `real`.
+    """
     over, under = (f"{one}, Python 3.11, {request}" for one in (name, "uvicorn"))
     return asked_ratio("python_and_server", over, under, "CPU ms a request")

@@ -97,9 +97,9 @@ def judge(comparison: PublishedComparison, measured: MedianEstimate) -> Verdict 
         reproduced         the interval is on the published side, and the median within FACTOR of the published ratio
         stronger, weaker   the interval is on the published side, but the median is beyond FACTOR
 
-    If the published ratio is 1, the verdict is `reproduced` if the interval is between SAME_LOW and SAME_HIGH,
-    `unclear` if only the median is between them, and `different` otherwise. A claim without figures only says on which
-    side of 1 the ratio is: it is `reproduced` if the interval is on that side.
+    If the published ratio is 1 or the claim is `same`, the verdict is `reproduced` if the interval is between SAME_LOW
+    and SAME_HIGH, `unclear` if only the median is between them, and `different` otherwise. A claim `more` or `less` has
+    no figures: its verdict is `reproduced` if the interval is on the claimed side of 1.
     """
     published = comparison.ratio
     if isnan(measured.median) or (published is None and comparison.claimed is None):

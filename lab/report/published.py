@@ -1,4 +1,4 @@
-"""Reads the published figures of the lab's studies (published.json), and why our results differ (reasons.json)."""
+"""Reads the published figures of the lab's studies (published.json), and why ours differ from them (reasons.json)."""
 
 import json
 from pathlib import Path
@@ -36,7 +36,7 @@ class PublishedComparison(Record):
 
 
 class Published(Record):
-    """One study. `source`: its author; `published`: the published load; `here`: the load here, and what differs."""
+    """One study. `source`: its author. `published`: the study's load. `here`: our load, and how the two differ."""
 
     title: str
     source: str

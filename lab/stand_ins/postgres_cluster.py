@@ -16,7 +16,7 @@ from lab.stand_ins.postgres_programs import privileges, programs
 from local.ports import free_port
 
 USER = "lab"
-_STOP = 5.0  # seconds, like _START
+_STOP = 5.0  # _STOP and _START are in seconds
 _START = 60.0
 _PORTS = 5  # number of ports to try, because another process can take a free port before Postgres listens on it
 # The data need not survive a crash, and Postgres' background work must not disturb the measurements.

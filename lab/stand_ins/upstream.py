@@ -73,7 +73,7 @@ def main() -> None:
     except ConfigurationError as error:
         sys.exit(f"error: {error}")
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    # The socket listens already, so the address may be printed before the server accepts.
+    # The socket already listens. A client that connects before the server accepts is not refused, but waits.
     sys.stdout.write((json.dumps({"url": url}) if options.json else f"The lab's upstream on {url}") + "\n")
     sys.stdout.flush()
     config = uvicorn.Config(

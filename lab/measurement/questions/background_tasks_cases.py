@@ -43,7 +43,7 @@ def _beside(stage: Stage, kind: str, other: str) -> Figures:
 
 
 def _restarted(stage: Stage, kind: str, *options: str) -> Figures:
-    """Returns how many of 40 tasks are done in the end, if SIGTERM comes as soon as all clients have their 200.
+    """Returns how many of 40 tasks are done in the end, if SIGTERM comes as soon as all requests are answered.
 
     For the kind `job`, another process then does the remaining jobs.
     """

@@ -9,7 +9,7 @@ from lab.measurement.question import Question
 from lab.measurement.stage import Stage, uvicorn
 
 WARM_UP_S, SECONDS = 0.5, 2  # so short that all repeats together take less than two minutes
-FEW, MANY = 40, 100  # 50 requests can deadlock, because there are 40 threads and ten connections
+FEW, MANY = 40, 100  # a deadlock needs 50 requests: 40 own all threads, and ten own all connections
 ANSWERS, IN_TIME = "answers a second", "answered within 1 s, %"
 
 

@@ -67,7 +67,7 @@ def _throttled(served: list[Served]) -> tuple[int, int]:
 
 
 async def _kill(served: Served) -> None:
-    """Sends SIGKILL to the process with the most connections. The kernel also sends SIGKILL when memory is full."""
+    """Sends SIGKILL, as the kernel does when memory is full, to the process with the most connections."""
     await asyncio.sleep(0.5)
     busiest = await asyncio.to_thread(max, tree(served.pid), key=lambda one: len(one.net_connections("tcp")))
     busiest.send_signal(signal.SIGKILL)
