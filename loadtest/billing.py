@@ -67,7 +67,7 @@ def main(events: int, rate: int, errors: float, kills: bool, seed: int | None) -
 
 
 def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> BillingAudit:
-    """Lets workers bill `events` events, kills the workers now and then if `kills` is true, and returns the audit.
+    """Lets workers bill `events` events, and returns the audit. If `kills` is true, kills a worker now and then.
 
     Raises TimeoutError if the workers make no progress, and ChildProcessError if a worker ends by itself.
     """

@@ -124,7 +124,7 @@ def main(repeats: int, factor: float | None, overhead: float | None, quick: bool
         where = interleaved.environment()
         if quick:
             repeats, (factor, overhead) = 1, fitted()
-        # A run with --factor or --overhead does not measure this value, so documents and the lab must not use the run.
+        # With --factor or --overhead, f or the overhead is not measured, so documents and the lab must not use the run.
         trial = factor is not None or overhead is not None or repeats < REPEATS
         file = folders.comparison(where, trial) / "calibrated.json"
         sqs = Sqs(SQS_LATENCY_S, "openssl-1.1")

@@ -32,7 +32,7 @@ BUDGETS = ROOT / "loadtest" / "instructions.json"
 TOLERANCE = 0.03
 VERSION = platform.python_version()
 QUEUE_URL = "http://127.0.0.1:9/000000000000/webhooks"
-SECONDS = 600  # time limit for one subject, on the slowest machine
+SECONDS = 600  # time limit for one subject, long enough for slow machines
 Budgets = dict[str, dict[str, int]]
 
 

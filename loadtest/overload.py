@@ -1,8 +1,8 @@
 """Measures the newest release above its capacity.
 
-First measures its capacity in webhooks a second, limited to a quarter of a core, with 64 users in a closed loop. Then
-attacks it with two and three times that rate in an open loop. In these attacks, the release limits the number of
-webhooks in flight, the number of connections and the time of waiting, as a deployment does.
+First measures the capacity of the release on a quarter of a core, in webhooks a second: 64 users attack in a closed
+loop. Then attacks the release with two and three times this rate in an open loop. In these attacks, the release
+limits the number of webhooks in flight, the number of connections and the time of waiting, as a deployment does.
 
 Also compares the CPU time of a 503 with the CPU time of a response by the floor (uvicorn alone). Finally, lets 512
 users connect at once: to the newest release, and to v10, whose server accepts only one connection in each iteration of
@@ -45,7 +45,8 @@ class Overload:
     ) -> Measurement:
         """Measures `what` and adds a row to the table. `latency_s`: the latency of SQS in seconds."""
         print(f"{kind}: {what.name} …", flush=True)
-        open_files.raise_limit()  # enough, because a 503 soon ends most requests; `file_limits` would require more
+        # `file_limits` would require more files than needed, because a 503 soon ends most requests.
+        open_files.raise_limit()
         raw = folders.raw(self.file, kind.replace(" ", "_"), what.name, 0)
         with open_stack("auto", [toxiproxy.latency(latency_s)]) as stack:
             measured = measure(stack, what, budget, load, out=raw)

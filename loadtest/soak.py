@@ -57,7 +57,8 @@ def soak(webhooks: int, rate: int, seed: int, raw: Path) -> Soak:
     load = Load(rate=rate, duration_s=webhooks / rate, timeout_s=30)
     where = interleaved.environment()
     raw.mkdir(parents=True, exist_ok=True)
-    open_files.raise_limit()  # enough; `file_limits` would require more, as if each request lasted until its time-out
+    # `file_limits` would require more files than needed, because it assumes that no request ends before its time-out.
+    open_files.raise_limit()
     with open_stack("stand-in", [toxiproxy.latency(SQS_LATENCY_S)]) as stack:
         queue_url = stack.new_queue()
         service = Supervised(

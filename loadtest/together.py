@@ -67,7 +67,7 @@ def together(attack: Attack, pair: list[AttackSubject], raw: Path) -> list[Measu
 def _measured(played: "list[Future[Measurement]]") -> list[Measurement]:
     """Returns the measurements of both attacks. If an attack has failed, raises its error.
 
-    If one attack fails while the other waits for it, the other fails with BrokenBarrierError, which is not raised.
+    If one attack fails while the other waits for it, the other ends with BrokenBarrierError, which is ignored here.
     Raises TimeoutError if one subject was ready more than START_SECONDS before the other subject.
     """
     wait(played)

@@ -26,7 +26,7 @@ from loadtest.stage.worker_stack import Rules, WorkerStack, open_worker_stack
 from loadtest.stage.worker_stage import require_running, started
 from local.machine import Watch
 
-# A run with fewer events or repeats is a trial run, which documents do not use.
+# A run with fewer events or repeats is a trial run. Documents contain no figures of trial runs.
 EVENTS, REPEATS = 1000, 3
 BUDGET = "capped"
 RULES = Rules(rate=1_000_000, errors=0, seed=0, lease_s=60, call_timeout_s=20, visibility_s=60)

@@ -84,7 +84,7 @@ def measure(
 def _with_ours(
     measurement: Measurement, sqs: dict[str, Any], what: AttackSubject, used: Used, conditions: Conditions
 ) -> Measurement:
-    """Returns `measurement` with the fields that are known only if this process has started the subject."""
+    """Returns `measurement` with more fields, which are known only if this process has started the subject."""
     accepted = measurement.accepted
     used.cpu_ms_per_accepted = 1000 * used.cpu_s / accepted if accepted else None
     ours = {"release": what.release, "flags": what.flags, "used": used, "sqs": sqs, "conditions": conditions}

@@ -33,7 +33,7 @@ class Request:
     def bodies(self) -> Iterator[bytes]:
         """Yields bodies without end, each with a new number instead of `{{id}}`. The numbers differ between runs.
 
-        Numbers are valid JSON with and without quotation marks.
+        A number is valid JSON whether or not the template has quotation marks around `{{id}}`.
         """
         for number in count(time.time_ns() // 1000):
             self.number += 1

@@ -128,7 +128,7 @@ def _name(expected: Expected) -> str:
 def _totals(
     usage: Iterable[Expected], judged: Iterable[Expected], live: Iterable[dict[str, Any]]
 ) -> dict[str, dict[str, int]]:
-    """Returns three sums by currency, in minor units: of all usage, of the charges, and of usage with a verdict."""
+    """Returns, for each currency, the sums of all usage, of charges, and of usage with a verdict, in minor units."""
     wanted, instead, charged = Counter[str](), Counter[str](), Counter[str]()
     for one in usage:
         wanted[one.currency] += one.billable.amount

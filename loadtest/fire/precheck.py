@@ -1,4 +1,4 @@
-"""Sends one request before the attack. It must succeed. If the queue is audited, the message must arrive."""
+"""Sends one request before the attack. Checks that it succeeds and, in an audited attack, that its message arrives."""
 
 import http.client
 from urllib.parse import urlsplit

@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple, Protocol
 
 from loadtest.record.shapes import Latencies, Load
 
-LATE_SECONDS = 60  # in addition to the attack and its time-out, vegeta may take this time to start and to write results
+LATE_SECONDS = 60  # the time that vegeta gets to start and to write results, besides the attack and its time-out
 
 
 class Hit(NamedTuple):

@@ -1,4 +1,4 @@
-"""Simulates the service that writes usage into the table. At any time, it may repeat some of its PutItem calls."""
+"""Simulates the service that writes usage into the table, and that may repeat a PutItem call at any time."""
 
 import random
 
@@ -10,7 +10,7 @@ ONE_IN = 20  # one item in 20 is written again
 
 
 class Writer:
-    """Repeats one write in ONE_IN, even if a worker has reserved or billed the item. `repeated`: the number so far."""
+    """Writes some items again, even if a worker has reserved or billed them. `repeated`: how many items so far."""
 
     def __init__(self, stage: WorkerStack, billables: list[SeededBillable], seed: int) -> None:
         self.repeated = 0

@@ -58,7 +58,7 @@ def read() -> Index:
 def scan(*, trial: bool = False) -> Index:
     """Makes the index from the folders of complete measurements or, if `trial` is true, of trial runs.
 
-    Takes `seconds` from index.json if it has the same measurement.
+    Takes the `seconds` of an entry from index.json, if index.json has the same measurement.
     """
     left_out = folders.UNPUBLISHED if not trial else ()
     found: dict[str, Entry] = {}

@@ -65,10 +65,10 @@ class Conditions(Record):
     """The conditions of an attack: the other work on the machine, the generator, and the queue.
 
     `foreign_cores`: the average number of cores that other processes used, or None for a service at --url or in a
-    container of Docker, because one of the other processes may be this service. `stolen_cores`, `queue_cores`: the
-    average number of cores that other virtual machines used, and that the queue used. `late_ms`: the 99th percentile of
-    how late an open loop sent its requests, or None for a closed loop. `ping_ms`: the queue's median response time
-    through toxiproxy. `queue_cores` and `ping_ms` are None for a service at --url. `slowdown`: see
+    container of Docker, because one of the other processes may be this service. `stolen_cores`: the average number of
+    cores that other virtual machines used. `queue_cores`: the average number of cores that the queue used. `late_ms`:
+    the 99th percentile of how late an open loop sent its requests, or None for a closed loop. `ping_ms`: the queue's
+    median response time through toxiproxy. `queue_cores` and `ping_ms` are None for a service at --url. `slowdown`: see
     `local.machine.Busy`; None in older results. `doubts`: a line for each reason why the attack may have measured
     something else.
     """

@@ -75,7 +75,7 @@ def measured() -> Measured:
 
 
 def attacked(kind: str) -> tuple[str, float, float]:
-    """Returns the newest release in the attack `kind` of `history`, its rate, and the CPU per webhook in ms."""
+    """Returns, for the attack `kind` of `history`: its newest release, its rate, and the CPU per webhook in ms."""
     history, _ = newest("history")
     name = max(history.names(kind), key=lambda name: list(Release).index(Release(name)))
     found = history.of(kind, name)
@@ -90,7 +90,7 @@ def full_ms() -> float:
 
 
 def capacity(rate: float, of: Measured, fifo: bool = False) -> Capacity:
-    """Returns the resources that `rate` webhooks a second need. `of`: the costs of each. `fifo`: the queue is FIFO."""
+    """Returns the resources that `rate` webhooks a second need. `of`: the costs of one. `fifo`: the queue is FIFO."""
     message = figures.BODY_BYTES + figures.ATTRIBUTE_BYTES
     out_bytes = figures.BODY_BYTES * (1 + figures.ESCAPES) + figures.ENTRY_BYTES
     gigabytes = rate * out_bytes * figures.MONTH_SECONDS / 1e9

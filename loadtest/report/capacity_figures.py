@@ -30,8 +30,8 @@ class Limit(NamedTuple):
 
 # The cores that a web pod requests in deploy/k8s/base/web/deployment.yaml.
 POD_CORES = 0.25
-# The assumed share of a pod's cores that is in use. If one of three zones fails, it is 90 % in the two others. (The
-# HPA, the autoscaler, adds pods at 80 %.)
+# The assumed share of a pod's cores that is in use. If one of three zones fails, this share is 90 % in the two others.
+# (The HPA, the autoscaler, adds pods at 80 %.)
 UTILISATION = 0.60
 # The bounds of the autoscaler in deploy/k8s/overlays/aws/hpa.yaml.
 MIN_PODS, MAX_PODS = 3, 12
@@ -40,7 +40,7 @@ ZONES = 3
 SQS_SECONDS = 0.008
 # The most calls to SQS that a pod makes at the same time: the default of APP_SQS_BATCHES, or one on a FIFO queue.
 CALLS_IN_FLIGHT, FIFO_CALLS_IN_FLIGHT = 4, 1
-# Bytes of loadtest/events/default.json, the body in attacks. A test (test_capacity.py) checks this and the next three.
+# Bytes of loadtest/events/default.json, the body in attacks. test_capacity.py checks this figure and the next three.
 BODY_BYTES = 5_686
 # Bytes of a message's attributes, which SQS counts as part of the message's size.
 ATTRIBUTE_BYTES = 137
@@ -131,6 +131,6 @@ def _fifo_rate(calls: float, pod_rate: float) -> float:
 
     A pod has a fixed number of slots, each for one call in flight. With full batches, a call has ten webhooks.
     """
-    pods = math.floor(calls * SQS_SECONDS / FIFO_CALLS_IN_FLIGHT)  # the busy slots of more pods can exceed `calls`
+    pods = math.floor(calls * SQS_SECONDS / FIFO_CALLS_IN_FLIGHT)  # this many pods make at most `calls` calls
     reached = calls if pods < MIN_PODS else max(calls, pods * pod_rate)
     return min(reached, calls * ENTRIES_PER_BATCH)

@@ -7,7 +7,7 @@ from typing import Any
 from loadtest.record.comparison import Comparison, Environment
 from loadtest.report.cells import label
 
-_CHARGEBEE = "chargebee"  # a key of `Measurement.sqs` for v01 only, which calls Chargebee instead of a queue
+_CHARGEBEE = "chargebee"  # only v01's `Measurement.sqs` has this key, because only v01 calls Chargebee
 
 
 def provenance(comparison: Comparison, repeated: bool = True) -> str:

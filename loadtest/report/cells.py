@@ -23,7 +23,7 @@ def of(measured: list[Measurement], value: str) -> MedianEstimate:
 def label(name: str, measured: list[Measurement]) -> str:
     """Returns the name and, in brackets, how many repeats are doubtful and how many failed the audit, if any.
 
-    A repeat is doubtful if `loadtest.fire.conditions` found that it may have measured something besides the service.
+    A repeat is doubtful if its `Conditions` have doubts: it may have measured something besides the service.
     """
     doubtful = sum(bool(run.conditions and run.conditions.doubts) for run in measured)
     failed = sum(run.audit is not None and not run.audit.holds for run in measured)

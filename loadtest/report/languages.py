@@ -11,7 +11,7 @@ from loadtest.report.ratios import duets_of, gain
 
 UNKNOWN = "–"
 HEAD = ["", "CPU, a call each", "CPU, shared calls", "ratio", "memory", "ready after"]
-SOON = 0.1  # seconds; shorter starts are not shown exactly, because readiness is only checked every 20 ms
+SOON = 0.1  # seconds; a shorter start is shown as `< 0.1 s`, because readiness is only checked every 20 ms
 
 
 class Language(NamedTuple):

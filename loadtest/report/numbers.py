@@ -105,7 +105,7 @@ def reproduced(value: str) -> list[float]:
 def bench(name: str, other: str = "again") -> float:
     """Returns the CPU per webhook of `name` ÷ that of `other`, which is by default the newest release.
 
-    Each of the two was measured at the same time as the newest release.
+    Each CPU is first divided by the CPU that the newest release took at the same time.
     """
     comparison, _ = newest("bench")
     return _beside(comparison, name) / _beside(comparison, other) if other != "again" else _beside(comparison, name)

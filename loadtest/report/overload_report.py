@@ -22,7 +22,7 @@ def per_second(measured: Measurement) -> float:
 def row(name: str, measured: Measurement, hits: list[Hit]) -> list[str]:
     """Returns a row of the table. `hits`: the requests in the order of sending.
 
-    In a closed loop, the first wave consists of the first request of each user.
+    The first wave is the first request of each user. An open loop has no first wave.
     """
     wave = measured.load.users or 0
     return [

@@ -36,7 +36,7 @@ def steps() -> str:
 
 
 def capacity() -> str:
-    """Returns README's picture of throughputs with a text, which leaves out v01, because v01 does other work."""
+    """Returns README's picture of throughputs, and a text. The text leaves out v01, because v01 does other work."""
     bench, folder = newest("bench")
     shown = picture(folder, "capacity", "Webhooks a second: releases, Go, Rust, Node, uvicorn alone", ROOT)
     rates = {name: f"{estimate(values).median:,.0f}" for name, values in capacity_chart.rates(bench).items()}
@@ -52,5 +52,8 @@ def capacity() -> str:
 
 
 def _share(bench: Comparison, peer: str) -> str:
-    """Returns the peer's CPU per webhook, in per cent of the CPU of ENOUGH. Each one ran beside the newest release."""
+    """Returns the peer's CPU per webhook, in per cent of the CPU of ENOUGH.
+
+    Each CPU is first divided by the CPU that the newest release took at the same time.
+    """
     return f"{100 * beside_reference(bench, peer).median / beside_reference(bench, ENOUGH).median:.0f} %"

@@ -85,7 +85,7 @@ class FakeSqs:
 
 
 def _ids(body: bytes) -> list[bytes]:
-    """Returns the ids of a call's entries. Does not parse the JSON, because callgrind counts this work as well."""
+    """Returns the ids of a call's entries. Does not parse the JSON, because callgrind counts this function as well."""
     ids = []
     at = body.find(_ID)  # only an entry has these bytes, because quotes inside a message are escaped
     while at >= 0:

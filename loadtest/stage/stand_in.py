@@ -43,7 +43,8 @@ class Digests:
     """Counts of the messages that a queue has stored.
 
     `bodies` maps the MD5 of each body, in hex, to the number of messages with this body. `attributes` maps each
-    MD5OfMessageAttributes to the number of messages that have it. Without attributes, it is the MD5 of an empty text.
+    MD5OfMessageAttributes to the number of messages that have it. A message without attributes has the MD5 of an
+    empty text.
     """
 
     count: int
@@ -52,7 +53,7 @@ class Digests:
 
 
 class StandIn:
-    """The stand-in's process. After `kill` and `start` it has the same port and no queues.
+    """The stand-in's process. After `kill` and `start`, it has the same port, but no queues.
 
     `make loadtest/sqs/bin/sqs` builds the binary, and needs Go.
     Without `bodies`, the process stores no bodies: a message takes 32 bytes, and ReceiveMessage is not supported.

@@ -13,7 +13,7 @@ _GO = ROOT / ".ci" / "go"
 
 
 def provide(*tools: str) -> None:
-    """Appends loadtest/tools/bin to PATH, and builds in this folder each of `tools` that is not on PATH.
+    """Appends loadtest/tools/bin to PATH. Builds the `tools` that are not on PATH, and puts them into this folder.
 
     Raises ConfigurationError if a tool cannot be built.
     """

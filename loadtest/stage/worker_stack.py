@@ -33,10 +33,10 @@ class Rules:
     """The limits and times of the workers and of the stand-in for Chargebee.
 
     `rate`: the calls allowed in a minute. `errors`: the share of calls that fail. `rests`: every `rests`-th call gets a
-    429 with a random Retry-After, which is sometimes absurdly high. With 0, no call gets such a 429.
+    429 with a random Retry-After, which is sometimes absurdly high. If `rests` is 0, no call gets such a 429.
 
-    `idempotency_s`: how long the stand-in stores idempotency keys. It must be longer than two leases and the longest
-    call together. Here, it is one second longer.
+    `idempotency_s`: how long the stand-in stores idempotency keys. This must be longer than two leases plus the
+    longest call; here, it is one second longer.
     """
 
     rate: int

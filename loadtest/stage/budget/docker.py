@@ -44,14 +44,14 @@ class Docker:
         """Returns the command line that runs `command` in the image, with the image's Python."""
         program, *arguments = ("python" if word == sys.executable else word for word in command)
         variables = [f"--env={name}={value}" for name, value in environment.items()]
-        # Mounts the file and not its folder: only the user can read the folder, but the container runs as another user.
+        # Mounts the file and not its folder: the container runs as another user, who cannot read the folder.
         bundle = environment.get("AWS_CA_BUNDLE")
         files = [f"--volume={bundle}:{bundle}:ro"] if bundle else []
         start = ["docker", "run", "--rm", "--init", "--network=host", f"--name={self._name}", *self._limits]
         return [*start, *variables, *files, f"--entrypoint={program}", IMAGE, *arguments]
 
     def attach(self, pid: int) -> None:
-        """Starts the shell that does all reads. A `docker exec` for each read would cost the container 20 ms of CPU."""
+        """Starts one shell for all calls of `_read`. A `docker exec` for each would cost the container 20 ms of CPU."""
         command = ["docker", "exec", "--interactive", self._name, "sh"]
         self._shell = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
 
