@@ -88,7 +88,7 @@ def _loop_of(value: object) -> asyncio.AbstractEventLoop | None:
 
 
 def _forget(folder: str, sources: set[str], loops: list[asyncio.AbstractEventLoop]) -> None:
-    """Waits for the doctor's last callbacks. Removes the doctor's modules, and linecache's files not in `sources`."""
+    """Waits for the doctor's last callbacks. Removes the doctor's modules, and linecache's files except `sources`."""
     for loop in loops:
         free = threading.Event()
         with suppress(RuntimeError):  # the loop is closed

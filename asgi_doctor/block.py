@@ -40,9 +40,9 @@ class Sample(NamedTuple):
 class Block:
     """One callback of the loop, as the watchdog's samples saw it. `began` is a time of `time.monotonic`.
 
-    `callback` identifies the callback. `without_core`: seconds in which the thread was runnable and had no core.
-    `computing` and `collecting` are sums over all samples, including those that `samples` no longer has. `kept_lock`:
-    the loop's thread kept the interpreter lock at the beginning, so the block may have only one sample.
+    `callback` identifies the callback. `without_core`: seconds in which the thread had no core, or another thread kept
+    the interpreter lock. `computing` and `collecting` are sums over all samples, even those no longer in `samples`.
+    `kept_lock`: the loop's thread kept the lock at the beginning, so a second sample may be missing.
     """
 
     callback: Hashable
@@ -89,7 +89,7 @@ def begun(key: Hashable, request: Request, passed: Passed, wanted: float, times:
     """Returns a block that is sampled for the first time. `times`: the earliest and the most probable beginning.
 
     If the loop's thread kept the interpreter lock, for example in a regular expression, the sampler could not run
-    meanwhile. Then the block began earlier than the most probable time.
+    meanwhile. In this case, the block began earlier than the most probable time.
     """
     earliest, probably = times
     if passed.released_lock:  # the loop iterates, so only a garbage collection can have kept the lock for long

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from asgi_doctor.stacks import Location, Stack
 
-# Qualified names of slow constructors in libraries, which load API models, CA bundles or drivers.
+# Qualified names of library functions that are slow, for example because they load API models, CA bundles or drivers.
 _FUNCTIONS = re.compile(
     r"(Client|Session|Engine|Pool|PoolManager|ConnectionPool|Connector|Environment|SSLContext)\.__init__$"
     r"|(^|\.)(create_client|create_engine|create_async_engine|create_default_context|create_urllib3_context"

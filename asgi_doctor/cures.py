@@ -35,7 +35,7 @@ _QUERIES = re.compile(r"\.(execute(many|script)?|fetch(one|many|all))\(")
 def cure(kind: Kind, cause: Kind, source: str, inner: Stack, *, handles: bool) -> Cure:
     """Returns the advice for a finding of this kind.
 
-    `cause`: what the line does, for example COMPUTES; `kind` may be MANY_SHORT or STARTUP instead. `source`: the
+    `cause`: what the line does, for example COMPUTES. `kind` is `cause`, or MANY_SHORT or STARTUP. `source`: the
     user's line. `inner`: the calls that the line makes. `handles`: the line is the `def` of an endpoint, and stands for
     the work of the framework before and after the endpoint.
     """

@@ -45,7 +45,7 @@ class Deadline:
         return f"has not ended after {self._seconds:g} s: it waits for {self._part}{at}"
 
     def _line(self) -> Location | None:
-        """Returns the user's innermost line in the thread's stack. Without one, searches the lifespan's stack."""
+        """Returns the user's innermost line in the thread's stack. If there is none, searches the lifespan's stack."""
         with without_collections():
             return self._read_line()
 

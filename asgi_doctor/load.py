@@ -1,7 +1,7 @@
 """Sends the requests of `--send`: `python load.py HOST PORT AT_ONCE`, with the requests as JSON on standard input.
 
-Sends each request twice, one after the other, and then AT_ONCE times concurrently. The first two time out after 10 s.
-Concurrent requests time out after 10 s plus the time that they would take one after another, but at most 60 s. Later
+Sends each request twice, one after the other, and then AT_ONCE times concurrently. The time-out of the first two is
+10 s. The time-out of the others is 10 s plus the time that they would take one after another, but at most 60 s. Later
 requests send the cookies of earlier responses. In the path and the headers of a later request, the script replaces
 `{name}` with the value of `name` in an earlier response that is a JSON object. The exit code is 1 if any
 request gets only errors as responses.

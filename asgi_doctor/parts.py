@@ -95,7 +95,7 @@ def _seen(sample: Sample, request: Request, interval: float) -> _Seen:
 
 
 def _is_of_framework(stack: Stack) -> bool:
-    """Returns whether the framework works for the endpoint: one of its frames is deeper than all frames of the user."""
+    """Returns whether the framework works for the endpoint: a framework's frame is deeper than all the user's."""
     own = max((index for index, one in enumerate(stack) if one.in_app), default=-1)
     return any(one.file.endswith(FRAMEWORKS) for one in stack[own + 1 :])
 

@@ -94,7 +94,7 @@ class Pools:
             self._anyio = AnyioPool(current_default_thread_limiter())
 
     def look(self, now: float, cpu: float, loop: asyncio.AbstractEventLoop, *, free: bool) -> None:
-        """Samples the pools. If the loop is not `free`, ignores waiting calls, because they may wait only for the loop.
+        """Samples the pools. If the loop is not `free`, ignores waiting calls, because the loop itself may delay them.
 
         `cpu`: the total CPU seconds of all threads except the loop's thread. Samples at most every INTERVAL_SECONDS.
         """

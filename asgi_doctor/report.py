@@ -60,7 +60,7 @@ def described(finding: Finding) -> Iterator[str]:
 
 
 def calls(finding: Finding) -> Iterator[str]:
-    """Yields the nearest outer line in an `async def`, for an `await`, and the calls that the finding's line makes."""
+    """Yields the nearest outer line that can use `await` (in an `async def`), and the calls of the finding's line."""
     if finding.coroutine:
         yield f"      ← {finding.coroutine}, the nearest `async def`"
     yield from (f"      → {call}" for call in finding.chain[1:])

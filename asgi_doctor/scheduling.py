@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from asgi_doctor.cgroup import cpu_stat, throttling
 
-# Maximum seconds between the reads of two threads' values. With more, they may belong to different intervals.
+# Maximum seconds between the reads of two threads' values, which may otherwise belong to different intervals.
 TOGETHER_SECONDS = 0.005
 # Seconds. A sampler that has no core for longer was stopped by a CPU limit. A busy machine delays it for less time.
 _STOPPED = 0.03

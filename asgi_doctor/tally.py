@@ -61,8 +61,8 @@ class Tally:
         most = self.seconds * _MOSTLY
         if self._building > most:
             return Kind.BUILDS
-        # If a library makes many objects, the collections in this time count as the library's computing.
-        # A collection runs finalizers (`__del__`), which look like calls of the line that makes an object.
+        # If the line calls a library that makes many objects, garbage collections count as the library's computing.
+        # A `__del__` is not such a call: a collection runs this finalizer, although it looks like a call of the line.
         inner = inside(self.stack, self.location)
         own = not inner or inner[0].function.endswith("__del__")
         if self._collecting > (most if own else self.seconds * _NEARLY_ALL):

@@ -57,7 +57,7 @@ def _context_of_waiter(work: Any) -> Any:
 
 
 def awaiting_lines(loop: asyncio.AbstractEventLoop) -> Iterator[Line]:
-    """Yields the user's lines that await a thread, even if the thread runs none of them, as in `to_thread(sleep, 1)`.
+    """Yields the user's lines that await a thread, even if it runs no code of the user, as in `to_thread(sleep, 1)`.
 
     A task that `gather` or a task group has made may have no line of the user. For such a task, yields the line that
     calls `gather`. If there is no such line, yields the lines of all tasks of the same request.

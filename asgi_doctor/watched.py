@@ -43,7 +43,7 @@ class Passed(NamedTuple):
         return max(self.seconds - self.without_core, self.computing)
 
     def before(self, moment: float) -> tuple[float, float, float]:
-        """Returns maximum seconds for which the thread had a core, computed, and collected garbage until `moment`."""
+        """Returns upper bounds for the seconds before `moment`: with a core, of computing, and of collecting."""
         most = min(max(moment - (self.at - self.seconds), 0.0), self.with_core)
         return most, min(self.computing, most), min(self.collecting, most)
 
