@@ -76,7 +76,7 @@ SETTERS = {"setattr", "delattr", "__setattr__", "__delattr__"}
 
 
 def objects(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yields line and object of each assignment to an attribute, or line and name for a use of a name in SETTERS."""
+    """Yields the line and object of each assignment to an attribute, and the line and name of each use of SETTERS."""
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(value=value, ctx=ast.Store() | ast.Del()):

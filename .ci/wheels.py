@@ -50,7 +50,7 @@ def pythons() -> list[str]:
 
 
 def cell(system: str, python: str, environment: dict[str, str]) -> Cell:
-    """Finds the largest lock that installs on `system` with Python `python`. Neither needs to be this machine's."""
+    """Finds, on any machine, the largest lock that installs on `system` with Python `python`."""
     target = ["--python-platform", SYSTEMS[system], "--python-version", python]
     error = ""
     for lock in reversed(SETS):

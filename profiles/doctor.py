@@ -126,7 +126,7 @@ def _bank() -> Iterator[str]:
 
 
 def _examined(folder: Path, bank: str) -> str:
-    """Runs the doctor on the application in `folder`. Returns the output up to the address, and the summary."""
+    """Runs the doctor on the application in `folder`. Returns its output up to its URL, and its summary."""
     command = [sys.executable, "-m", "asgi_doctor", *COMMAND.split()[1:], "--port", "0", "--no-page"]
     environment = os.environ | {"PYTHONPATH": str(HERE.parent), "BANK": bank}
     with subprocess.Popen(

@@ -15,7 +15,7 @@ LEAST_LETTERS = 5
 # An outermost frame is left out if one child has at least this share of the frame's time. The calls from the server to
 # the handler are such frames, and they are the same in all releases.
 STEM = 0.97
-# The CSS class and the legend of a frame, by the beginning of its file's path. Only the first of a class has a legend.
+# A frame's CSS class and legend, by the beginning of its file's path. Only the first entry of a class has a legend.
 KINDS = {
     "app/": ("ours", "this project"),
     "fastapi/": ("framework", "FastAPI, Starlette, uvicorn, AnyIO"),

@@ -2,7 +2,7 @@
 
     python -m profiles.race
 
-Writes race-light.webp and race-dark.webp. For readers who prefer no motion, also writes each last frame as a still.
+Writes race-light.webp and race-dark.webp. Also writes the last frame of each, for readers who prefer no motion.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""Follows each link within the built site: its target must exist. Pages must not load files from other hosts."""
+"""Finds links within the built site whose target is missing, and files that a page loads from another host."""
 
 import re
 from dataclasses import dataclass, field

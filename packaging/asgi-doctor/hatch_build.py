@@ -1,4 +1,4 @@
-"""Adds the code to wheel and sdist, except in an unpacked sdist, where hatchling finds the code itself."""
+"""Adds the code to wheel and sdist. In an unpacked sdist, does nothing, because hatchling finds the code itself."""
 
 from pathlib import Path
 from typing import Any

@@ -41,7 +41,7 @@ class State(StrEnum):
 class Function(NamedTuple):
     """A function, or, if `name` is "", all functions of a file or folder.
 
-    `file`: the end of the file's path or, if it ends in `/`, a folder in the path. `name`: a qualified name. `stage`:
+    `file`: the end of a file's path or, if `file` ends in `/`, a folder in the path. `name`: a qualified name. `stage`:
     the stage of the function's calls, and of calls made inside them that have no stage of their own.
 
     Three fields give states. `innermost`: the state of a thread that has this function as its innermost one. `thread`:
@@ -137,6 +137,6 @@ def stage_of(file: str, name: str) -> Stage | None:
 
 
 def covers(known: Function, file: str, name: str) -> bool:
-    """Returns whether `known` stands for the function `name` (qualified) in `file`, or for its file or folder."""
+    """Returns whether `known` is the function with the qualified name `name` in `file`, or its whole file or folder."""
     in_file = f"/{known.file}" in file if known.file.endswith("/") else file.endswith(f"/{known.file}")
     return in_file and known.name in ("", name)

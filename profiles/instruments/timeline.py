@@ -134,7 +134,7 @@ class Sampler(threading.Thread):
         return found
 
     def _without_tasks(self, loop: int) -> dict[Hashable, int]:
-        """Returns the number of the stack of each webhook that has no task. `loop`: see `_tasks`."""
+        """Returns, for each webhook that has no task, the number of its stack. `loop`: see `_tasks`."""
         found: dict[Hashable, int] = {}
         if self._callbacks is None:
             return found

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 _RESUME, _YIELD = dis.opmap["RESUME"], dis.opmap["YIELD_VALUE"]
-_AFTER_YIELD = 0b11  # the bits of RESUME's argument that are 0 at the start of a function
+_AFTER_YIELD = 0b11  # bits of RESUME's argument: 0 at the start of a function, but not after a yield or await
 # Functions of asyncio's event loop that call callbacks. They are not counted: uvloop has C code instead.
 _LOOP = frozenset({"BaseEventLoop._run_once", "Handle._run"})
 
@@ -38,7 +38,7 @@ class Task(NamedTuple):
 class Trace(NamedTuple):
     """The calls, awaits and new tasks of a thread.
 
-    `awaits`: for each await, an index in `calls`: the call of the outermost coroutine of the suspended task.
+    `awaits`: for each await, the index in `calls` of the suspended task's outermost coroutine.
     """
 
     calls: list[Call]

@@ -9,7 +9,7 @@ from collections import Counter
 from profiles.instruments.functions import Stage, stage_of
 from profiles.one_webhook.counter import Trace
 
-# In this function, FastAPI makes a response for dependencies only. It is not the answer, so ANSWER has no such calls.
+# The response that FastAPI makes for dependencies in this function is not the answer, so its calls are not in ANSWER.
 _DEPENDENCIES = "solve_dependencies"
 
 
