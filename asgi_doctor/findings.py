@@ -101,8 +101,8 @@ class Findings:
     def _long_parts(self, block: Block) -> tuple[list[Part], list[Part]]:
         """Returns the long parts and the short parts of a block. If the block is below the limit, all parts are short.
 
-        Otherwise, a part is long if it is above the limit, or if an earlier long part was at the same line. If no part
-        is long by this rule, all parts count as long.
+        Otherwise, a part is long if it is above the limit, or if an earlier block of the same route had a long part at
+        the same line. If this is true of no part, all parts count as long.
         """
         parts, route = divided(block, self._limit / SAMPLES), block.request.route
         long = [part for part in parts if part.seconds > self._limit or (part.location, route) in self._long]

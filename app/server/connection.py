@@ -239,7 +239,10 @@ class Connection(asyncio.Protocol):
             self._go_on()
 
     def _hold(self, data: bytes) -> None:
-        """Stores `data` until the request is answered, and stops reading. Drops `data` if that request is the last."""
+        """Stores `data`, which follows the current request, until that request is answered, and stops reading.
+
+        Drops `data` if the connection cannot serve another request.
+        """
         request = self._request
         if self.state is CLOSING or (request is not None and not request.keep_alive):
             return

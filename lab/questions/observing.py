@@ -42,7 +42,7 @@ from app.telemetry.record import WebhookRecord
 from app.telemetry.stderr import replace_stderr
 from lab.lab_settings import load_lab_settings
 
-Tell = Callable[[float], object]  # records a request that started when time.perf_counter() was this value
+Tell = Callable[[float], object]  # records a request; the argument is the time.perf_counter() at which it began
 observe = load_lab_settings().observe
 # This text is as long as an ordinary line of a log.
 TEXT = (

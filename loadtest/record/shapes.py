@@ -47,7 +47,7 @@ class Latencies(Record):
 
 
 class ProbeLatencies(Record):
-    """Latency in ms of `path`, on new connections during an attack. Only probes with a healthy response count.
+    """Latency in ms of probes of `path` that got a healthy response, on new connections during an attack.
 
     `number`: all probes. `failed`: probes without a healthy response within 30 s. The latencies are None if all probes
     failed. (Up to commit 39adb59, latencies included failed probes.)
