@@ -50,7 +50,7 @@ def pythons() -> list[str]:
 
 
 def cell(system: str, python: str, environment: dict[str, str]) -> Cell:
-    """Finds, on any machine, the largest lock that installs on `system` with Python `python`."""
+    """Finds the largest lock that installs on `system` with Python `python`. This machine may be another system."""
     target = ["--python-platform", SYSTEMS[system], "--python-version", python]
     error = ""
     for lock in reversed(SETS):

@@ -42,7 +42,7 @@ class Tally:
         self.request = request
 
     def _add_samples(self, part: Part) -> None:
-        """Divides the part's seconds among its samples, sums those spent on building, and chooses the stack to show.
+        """Divides the part's seconds among its samples, sums those of samples that build (see `builds`), and picks a stack.
 
         A long block has kept only its latest samples, which stand for the whole block.
         """

@@ -17,7 +17,7 @@ STEP = 34  # height of a comparison or a case, in pixels
 BOTH, ALONE = "Published and measured ratios.", "Measured ratios; nothing was published."
 # Pixels to the left of the names. A reader's font may be wider than the font with which Vega computes the layout.
 MARGIN = 40
-SHORT_AXIS = 20  # a symlog axis up to this value is almost linear
+SHORT_AXIS = 20  # a symlog axis that ends below this value is almost linear, so Vega's own ticks fit
 FEW_TICKS = 6  # approximate number of Vega's own ticks; more ticks would touch each other at the ends of the axis
 
 

@@ -61,7 +61,7 @@ def outside(invoice: dict[str, Any]) -> list[SeededBillable]:
 
 
 def lines(invoice: dict[str, Any], billables: list[SeededBillable], source: random.Random) -> list[dict[str, Any]]:
-    """Returns the invoice's lines with other descriptions, and one more, an ad-hoc line for over four years."""
+    """Returns the invoice's lines with other descriptions, and adds an ad-hoc line whose period exceeds four years."""
     own = [f"Usage [{one.id}]" for one in billables] + [
         f"Usage [billable:{one.id}@{one.occurred_at}]" for one in billables
     ]

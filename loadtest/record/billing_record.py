@@ -31,8 +31,8 @@ class BillingAudit(Record):
 
     `rests`: every `rests`-th call to the stand-in got a 429 with a random Retry-After. `by_person`: the number of
     invoices that a person closed, deleted or voided during the run. `rewritten`: the number of items that the writer of
-    usage wrote again. `judged`: the number of items that have a verdict (an error that no retry repairs)
-    instead of a charge (see `loadtest.fire.judgement`).
+    usage wrote again. `judged`: the number of items that have a verdict (an error that no retry repairs) instead of a
+    charge (see `loadtest.fire.judgement`).
     `totals`: the sums of usage, of charges, and of usage with a verdict, by currency, in minor units.
     """
 

@@ -113,7 +113,7 @@ def measure(subject: str, webhooks: int) -> None:
         limits.close()  # ends the periodic sweeps of `limits`, which would make counts depend on the machine's speed
         await count(connect)
 
-    async def main_loop(server: Any) -> None:  # replaces uvicorn's main loop; uvicorn serves FLOOR
+    async def main_loop(server: Any) -> None:  # replaces uvicorn's main loop if the subject is FLOOR
         state, app_state = server.server_state, server.lifespan.state
         protocol = server.config.http_protocol_class
         await count(partial(protocol, config=server.config, server_state=state, app_state=app_state))
