@@ -51,8 +51,8 @@ class ApiCalls:
 
         `request`: keyword arguments of aiohttp's `request`. Raises InvalidState, BillingFailed.
 
-        All tries together take at most slightly longer than one lease, and a lease takes at most 15 minutes. Chargebee
-        remembers an idempotency key for 30 minutes, so Chargebee recognises each later try as a repetition.
+        No try begins more than one lease after the first try, and a lease takes at most 15 minutes. Chargebee remembers
+        an idempotency key for 30 minutes, so Chargebee recognises each later try as a repetition.
         """
         record = CallRecord(operation, traceparents=current_traceparents(), system=CHARGEBEE)
         try:
@@ -92,9 +92,9 @@ class ApiCalls:
     async def _admit(self, caller: Caller, patience: float) -> float:
         """Waits until the rate limit allows a call, and returns the time-out of the call in seconds.
 
-        Raises ChargebeeUnavailable after `patience` seconds, or if this method was too late for MISSES reserved slots
-        (a slot is the time for one call). Each missed slot is lost for all workers, so this method then gives up.
-        Also raises the errors of `SharedRateLimit.slot` and `Caller.allowance`.
+        Raises ChargebeeUnavailable if the wait would be longer than `patience` seconds. Also raises it if this method
+        was too late for MISSES reserved slots (a slot is the time for one call), because each missed slot is lost for
+        all workers. Also raises the errors of `SharedRateLimit.slot` and `Caller.allowance`.
         """
         deadline = monotonic() + patience
         for _ in range(MISSES):

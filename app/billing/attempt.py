@@ -71,7 +71,8 @@ class BillingAttempt:
             return self._left_alone(reason)
         selection = await self._find()
         own = selection.own
-        # If `own` has usage, an earlier attempt reserved it, and a person edited the invoice later: the work continues.
+        # If an earlier attempt has reserved usage (`own`), this attempt completes the work, although a person has
+        # edited the invoice since.
         if reason is not None and not own:
             return self._left_alone(reason)
         if not own:
@@ -79,9 +80,9 @@ class BillingAttempt:
         if positive(own) and found is None:  # an earlier attempt may have charged this usage
             found = await self._retrieve()
         if found is not None and not found.is_pending:
-            # A closed invoice contains charges only for usage that an earlier attempt has reserved. If some usage is
-            # reserved, the usage in `selection.free` was written later, and does not belong to this invoice. If no
-            # usage is reserved, the invoice was closed without charges, so it lacks all usage of the period.
+            # `closed` gets the usage that the invoice should contain. If an earlier attempt has reserved usage, the
+            # usage in `selection.free` was written later, and does not belong to this invoice. If no attempt has
+            # reserved usage, the invoice was closed without charges, but should contain all usage of the period.
             return self._settlement.closed(found, own if positive(own) else own + selection.free)
         own = own + await self._reserve(selection)
         try:

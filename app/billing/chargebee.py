@@ -132,7 +132,7 @@ class Chargebee:
 
 
 def _require(caller: Caller, expected: bool) -> None:
-    """Raises ChargebeeUnavailable if `expected` is False, because an answer with a wrong invoice is not Chargebee's."""
+    """Raises ChargebeeUnavailable unless the answer has the expected invoice: other answers are not Chargebee's."""
     if not expected:
         caller.asked.miss_answer()
         raise unreadable()

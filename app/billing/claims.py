@@ -48,8 +48,9 @@ def take_invoice(
     """Returns the update that leases an invoice for the work on one event.
 
     The update fails if a newer version than `version` was processed, or if another event has a lease on the invoice
-    that had not ended at the time `free`. The update replaces a lease for the same event, because the attempt that took
-    this lease has lost its claim on the event. If `version` is None, versions are not compared.
+    that had not ended at the time `free`. If an earlier attempt for the same event has a lease on the invoice, the
+    update replaces this lease, because the earlier attempt has lost its claim on the event. If `version` is None,
+    versions are not compared.
     """
     unless_leased = "(attribute_not_exists(#lease_until) OR #lease_until < :free OR #event_id = :event)"
     unless_newer = "(attribute_not_exists(#resource_version) OR #resource_version <= :version)"
@@ -91,8 +92,8 @@ def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
 def failed(event_id: str, owner: str, verdict: Unprocessable, invoice_id: str, closed_as: str) -> Update:
     """Returns the update that stores a binding verdict: each later attempt of the event ends with `verdict`.
 
-    The claim then never expires, because a later attempt could not find the verdict's cause again: the transaction that
-    stores the verdict also removes its cause. Only `python -m app release` removes the verdict. The command finds the
+    The claim then never expires. The transaction that stores the verdict also removes the verdict's cause, so a later
+    attempt could not find this cause again. Only `python -m app release` removes the verdict. The command finds the
     claim by the id of the pending invoice (`invoice_id`) or of the closed invoice (`closed_as`).
     """
     return Update(

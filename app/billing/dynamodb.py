@@ -87,7 +87,7 @@ class Table:
         await (self.update(updates[0]) if len(updates) == 1 else self.transact(updates))
 
     async def query(self, keys: str, only: str | None = None, **values: Value) -> list[Item]:
-        """Returns the items whose keys meet the condition `keys`. If `only` is not None, they also meet this filter.
+        """Returns the items whose keys meet the condition `keys`, and which meet the filter `only` unless it is None.
 
         `values`: the value of each `:name` in `keys` and `only`. Raises TableUnavailable, Unprocessable.
         """

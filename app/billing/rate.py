@@ -25,7 +25,7 @@ from app.telemetry.trace import current
 WINDOW, SLACK = 60.0, 3.0
 LATE = AHEAD = 1.0
 TRIES = 20  # after this many tries to reserve slots for a batch of callers, the callers get an error
-MISSES = 3  # if a caller was too late for this many slots in a row, it gets an error
+MISSES = 3  # if a caller was too late for this many slots, it gets an error
 
 
 @dataclass
@@ -81,7 +81,7 @@ class SharedRateLimit:
     async def push_back(self, seconds: float) -> None:
         """Makes all workers pause for `seconds`, because Chargebee has answered 429. Raises TableUnavailable.
 
-        Other workers still use the slots that they have already reserved.
+        During the pause, another worker may still use slots that it reserved before the 429.
         """
         self._not_before = max(self._not_before, now_ms() + 1000 * seconds)
         self._rest_ends = max(self._rest_ends, monotonic() + seconds + LATE)

@@ -20,18 +20,19 @@ CLOSED_WITHOUT_CHARGES = "closed_without_charges"
 # For this many seconds after an event, Chargebee's API may not know the invoice yet, although the webhook has arrived.
 YOUNG_SECONDS = 600
 
-# An invoice A waits at most this many seconds for usage that is reserved for an invoice B. If a worker repeats the call
-# that closes B in this time, Chargebee may give its first answer again, even if a person has voided B since. The worker
-# then marks the usage as billed on B. A worker that retries later finds that B is void, and B's event becomes a dead
-# letter.
+# An invoice A waits at most this many seconds for usage that is reserved for an invoice B. Chargebee remembers
+# the call that closes B for this time. If a worker repeats the call, Chargebee may give the first answer again, even if
+# a person has voided B since. The worker then marks the usage as billed on B. A worker that repeats the call after this
+# time learns that B is void, and B's event becomes a dead letter.
 SETTLED_SECONDS = 1800
 
 
 async def require_settled(table: Table, in_work: Iterable[Billable]) -> None:
     """Raises Postponed if usage of `in_work` was reserved for another invoice less than SETTLED_SECONDS ago.
 
-    The other invoice may still bill this usage. Does not raise Postponed if no worker retries the other invoice's
-    event, because the event is a dead letter: its claim then stores an error that is final, but no binding verdict.
+    The other invoice may still bill this usage. Does not raise Postponed if the other invoice's event is a dead letter,
+    which no worker retries. The event's claim then has the attribute `verdict`.
+
     Call this function only if the waiting invoice has no reserved usage. Otherwise, two invoices could wait for each
     other.
 
@@ -41,8 +42,8 @@ async def require_settled(table: Table, in_work: Iterable[Billable]) -> None:
     for invoice_id in recent - {None}:
         orders = await table.get_all([invoice_key(str(invoice_id))])
         claims = await table.get_all([claim_key(order["event_id"]["S"]) for order in orders])
-        # If the other invoice's event is done or has a binding verdict, the usage that this attempt has read is out of
-        # date. The next attempt reads the usage again.
+        # If the other invoice's event is done or has a binding verdict, its claim lacks `verdict`. The usage that this
+        # attempt has read is then out of date, so the next attempt must read the usage again.
         if not any("verdict" in claim for claim in claims):
             raise Postponed("Another invoice of the customer is still being billed", "reserved_elsewhere")
 
@@ -89,8 +90,8 @@ class Settlement:
         reserved = [one for one in without(own, missing) if one.invoice_id is not None]
         if not missing:
             return self.result(reserved, found.id)
-        # The updates of the missing charges come last, because the last update and the verdict are written in one
-        # transaction. Before this transaction, each attempt still finds that a charge is missing.
+        # The updates for missing charges come last, because the last update is in the same transaction as the verdict.
+        # If this attempt ends before that transaction, the next attempt still finds a missing charge.
         updates = self._billables.billed(reserved, found.id) + self._billables.freed(missing, CLOSED_WITHOUT_CHARGES)
         detail = f"The invoice was closed without {len(missing)} of {len(positive(own))} charges"
         return Result("closed_in_part", updates, Unprocessable(detail, CLOSED_WITHOUT_CHARGES), found.id)

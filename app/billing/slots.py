@@ -16,9 +16,9 @@ MAX_SLOTS = 100  # one write reserves slots for at most this many callers
 
 # The condition that the item does not exist yet, or that its `next_at` is not a number.
 _NONE = "attribute_not_exists(#next_at) OR NOT attribute_type(#next_at, :number)"
-# Before the first API call for an event, a worker waits for a slot at most PATIENCE seconds, or PATIENCE_SLOTS times
-# the interval between two slots if that is longer. After the first call, the worker waits up to BEGUN times that long:
-# if it gave up, the next attempt would have to retrieve the invoice again.
+# The longest wait for a slot before the first API call for an event: PATIENCE seconds, or PATIENCE_SLOTS times the
+# interval between two slots, whichever is longer. After the first call, the longest wait is BEGUN times as long: if the
+# worker gave up, the next attempt would have to retrieve the invoice again.
 PATIENCE, PATIENCE_SLOTS, BEGUN = 30.0, 3, 10
 
 

@@ -1,9 +1,9 @@
 """Measures and renews the time for which an attempt has its lease.
 
-A worker computes the end of its lease with its system clock, and writes the end into the table. It measures the
-remaining time with its monotonic clock, from a moment before the call that writes the end. Other workers compare the
-end with their own system clocks, and wait for a further twelfth of the lease's length (SKEW) after the end. So the
-system clocks of two workers may differ by this twelfth, which is 5 s for a lease of 60 s.
+A worker computes the end of its lease with its system clock, and writes the end into the table. The worker measures
+the remaining time with its monotonic clock, and starts this measurement before the call that writes the end. Other
+workers compare the end with their own system clocks, and wait for a further twelfth of the lease's length (SKEW) after
+the end. So the system clocks of two workers may differ by this twelfth, which is 5 s for a lease of 60 s.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Releases the usage of an invoice that is void or unknown to Chargebee: the work of `python -m app release`.
 
-The usage then belongs to no invoice, so the next invoice of its subscription and period charges it.
+The usage then belongs to no invoice, so the next invoice that covers the usage charges it.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -54,7 +54,7 @@ class Releaser:
         Raises BillingFailed.
         """
         found = await self._scan(invoice_id)
-        for draft in found.usage.keys() - {invoice_id}:  # usage that is not billed yet names only the draft
+        for draft in found.usage.keys() - {invoice_id}:  # also finds unbilled usage, which has only the draft's id
             found = await self._scan(draft)
         return found
 
