@@ -1,8 +1,8 @@
 """Accepts all waiting connections each time the event loop reports that the listener is readable.
 
-If uvloop 0.23 accepted the connections, it would accept only one per iteration of the loop, as libuv has done since
-2022 (https://github.com/libuv/libuv/pull/3696). On a busy loop, an iteration takes long, so new connections, including
-those of probes, would stay in the backlog for seconds.
+uvloop 0.23 could also accept the connections, but only one per iteration of the loop, because libuv has had this limit
+since 2022 (https://github.com/libuv/libuv/pull/3696). On a busy loop, an iteration takes long. New connections,
+including those of probes, would then stay in the backlog for seconds.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ class Acceptor:
         for accepted in range(BACKLOG):
             if self._full():
                 if accepted:
-                    return  # if more clients wait, the loop calls this method again, and that call makes room
+                    return  # if more clients wait, the loop calls this method again, which then makes room
                 if not self._limits.make_room():
                     self._pause(f"{self._bound} connections are open, and none of them is idle")
                     return

@@ -97,7 +97,7 @@ class _AsgiExchange:
         request = self._request
         if self._all_read:
             await self._until(lambda: request.answered)
-        elif not request.begun:  # otherwise, the server discards the rest of the body
+        elif not request.begun:  # once its answer has begun, the application does not wait for more of the body
             request.want_body()
             await self._until(lambda: request.complete or request.received > self._read)
         if self._all_read or self._lost:

@@ -34,7 +34,7 @@ class Connection(asyncio.Protocol):
         self._parser = RequestParser()
         self._wait: Wait | None = None  # the kind of wait for which `_limits` stores a deadline, if any
         self.held = b""
-        self._stopping = False  # True after `shutdown`: the next answer that begins is the last one
+        self._stopping = False  # True after `shutdown`: an answer that begins later is the last one
         self._half_closed = False  # True if the client has stopped sending
         self.full = False
         self._request: Request | None = None
@@ -218,13 +218,13 @@ class Connection(asyncio.Protocol):
     def _over(self, event: Event) -> None:
         """Closes the connection after its last request. After any other request, waits for the next one."""
         request = self._request
-        # BODY_ENDS: the request was answered early. The bytes that `_read` is parsing may contain another request, so a
-        # stopping server does not close the connection here.
+        # BODY_ENDS means that the request was answered before its body was complete. The bytes that `_read` is parsing
+        # may then contain another request, so a stopping server does not close the connection here.
         stops = self._stopping and event is not BODY_ENDS and not has_unread(self)
         last = request is None or not request.keep_alive or self._half_closed or (stops and not self.held)
         self.state = TABLE[self.state, LAST if last else event]
         if self._limits.received.large:
-            self._limits.received.reserve(self, len(self.held))  # without the head, which `begin` below frees
+            self._limits.received.reserve(self, len(self.held))  # not the head, because `begin` below frees it
         if self._wait is not None:  # the next wait gets a new deadline, even if it is of the same kind
             self._wait = None
             self._limits.set_deadline(self, None)
@@ -281,7 +281,7 @@ class Connection(asyncio.Protocol):
             request.close_after()
             self.held = b""
             self._limits.received.reserve(self, self._parser.size)
-            self.transport.resume_reading()  # `_hold` drops further bytes; unread ones would reset the connection
+            self.transport.resume_reading()  # receives (and drops) further bytes, because unread bytes cause a reset
             return
         if request is None or not (request.begun or request.answered):
             self.transport.write(responses.plain(400, reason))

@@ -1,4 +1,4 @@
-"""Checks the head of a request (request line and headers) against RFC 9112 and limits that httptools lacks."""
+"""Rejects a head (request line and headers) that violates RFC 9112 or exceeds a limit that httptools lacks."""
 
 import re
 from collections.abc import Collection

@@ -20,7 +20,7 @@ from app.server.states import Wait
 
 SWEEP_SECONDS = 0.5
 LOG_SECONDS = 1.0
-# After the response, the client has this number of seconds to send the rest of the body, or to read the response.
+# Seconds in which the client must send the rest of the body after an early response, or read the response.
 LINGER_SECONDS = 5.0
 # `make_room` checks at most this number of connections for unread bytes, in the order in which deadlines were set.
 _CHECKED = 64

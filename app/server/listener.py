@@ -61,7 +61,7 @@ def drop_new(listener: socket.socket) -> None:
     """
     if sys.platform == "linux":
         program = ctypes.create_string_buffer(_DROP_SYN, len(_DROP_SYN))
-        # gVisor and WSL 1 have no such filters, and some kernels, such as Linux 6.18.44, require CAP_NET_ADMIN.
+        # gVisor and WSL 1 have no socket filters. Some kernels, such as Linux 6.18.44, require CAP_NET_ADMIN.
         with suppress(OSError):
             filter_ = struct.pack("HL", len(_DROP_SYN) // 8, ctypes.addressof(program))
             listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, filter_)

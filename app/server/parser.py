@@ -1,4 +1,4 @@
-"""Parses what a client sends, in pieces. A piece never extends beyond the end of a head or of a message.
+"""Parses piece by piece what a client sends. A piece never extends beyond the end of a head or of a message.
 
 `RequestParser` works around three properties of httptools 0.9 (llhttp 9). httptools does not limit the size of heads
 and of trailers (headers after the body), adds trailers to the headers, and parses the body of a request for an upgrade
@@ -46,7 +46,7 @@ class RequestParser:
         self._line = b""
         self._parsed: tuple[bytes, str] | None = None  # method and version, or None until the head is complete
         self._upgrade = False
-        self._outside = 0  # successive bytes after the head that are not part of the body, such as trailers
+        self._outside = 0  # bytes since the last part of a chunked body: sizes of chunks, or trailers
         self._end = b""  # the last bytes of the previous piece, which may begin a blank line
 
     def skip_empty_lines(self, data: bytes) -> bytes:
@@ -147,4 +147,4 @@ class RequestParser:
     def on_message_complete(self) -> None:
         if self.left == UNKNOWN:
             self.left = 0
-        self.last = self.last or not self._parser.should_keep_alive()  # called again, because a trailer may change it
+        self.last = self.last or not self._parser.should_keep_alive()  # asks again: a trailer may change the answer

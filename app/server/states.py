@@ -20,10 +20,10 @@ because a handler limits its own time. If the next state of the same request has
 and HEAD share one deadline for the first head. After the deadline, the server calls `Connection.expire`.
 
 TABLE does not show all rules. `eof_received`, `expire`, `shutdown` and `_refuse` of `Connection`, and `run.is_silent`,
-depend on the state as well: check them if you add a state. The server may close a connection with a deadline to make
-room for another one, except in BODY. Reading pauses while bytes are stored, and while a handler leaves a body unread. A
-handler may answer within the call that passes it the head or a part of the body. A deadline for WORK would need another
-status than 408, because 408 means that a head or a body is late.
+depend on the state as well: check them if you add a state. To make room for a new connection, the server may close one
+that has a deadline, except in BODY, or one whose client has stopped sending. Reading pauses while bytes are stored, and
+while a handler leaves a body unread. A handler may answer within the call that passes it the head or a part of the
+body. A deadline for WORK would need a status other than 408, because 408 means that a head or a body is late.
 
 To change the server, change TABLE first. `python -m tests.simulation.connections` then searches every order of a
 limited number of segments and events, and compares each state and each deadline with what the client has sent and read.
