@@ -49,7 +49,7 @@ def proxy_of(url: str) -> str | None:
 
 def require_direct() -> None:
     """Raises ConfigurationError if calls to SQS use a proxy, because the lean client does not support proxies."""
-    if getproxies():  # building an Account takes time, so this function avoids it if no proxy is configured
+    if getproxies():  # without a proxy, there is no need to build an Account, which takes time
         Account()
 
 

@@ -76,8 +76,8 @@ def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall 
     """Returns the queue with a client of boto3's default session. Makes no call to SQS.
 
     botocore keeps up to `limits.connections` connections open. If more threads need one at the same time, botocore
-    opens further connections, and closes them after use. The default number, ten, is also botocore's default, which the
-    published service presumably used (CHANGELOG.md, Sources).
+    opens further connections, and closes them after use. The default of `limits.connections` is ten, as in botocore.
+    The published service presumably used botocore's default (CHANGELOG.md, Sources).
 
     `observe` receives the record of each call, in the thread that made the call.
 

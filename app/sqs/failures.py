@@ -83,11 +83,11 @@ def without_tracebacks(error: Exception) -> Exception:
 def free_attempt(caught_exception: Exception | None = None, **_: object) -> None:
     """Removes the traceback of a failed attempt's error, before an aioboto3 client retries the call.
 
-    The error and its traceback form a reference cycle. The traceback refers to the frames of the attempt. In Python
-    3.13, these frames refer to all frames of the call, and one of them refers to the error. The caller cannot pass this
-    error to `without_tracebacks`, because the call never raises it: after a retry, the call succeeds or raises another
-    error. Therefore, `open_client` registers this function for the event `needs-retry`, which botocore emits before
-    each retry:
+    Otherwise, a reference cycle would keep all frames of the call in memory. In Python 3.13, the cycle is: the error →
+    its traceback → the frames of the attempt → the other frames of the call → the error. The caller cannot pass this
+    error to `without_tracebacks`, because the call does not raise this error: after a retry, the call succeeds or
+    raises another error. Therefore, `open_client` registers this function for the event `needs-retry`, which botocore
+    emits before each retry:
     https://botocore.amazonaws.com/v1/documentation/api/latest/topics/events.html
     """
     if caught_exception is not None:

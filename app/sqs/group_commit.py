@@ -27,7 +27,7 @@ LEAST_SHARE = 0.1
 
 
 class GroupCommit:
-    """A queue that sends messages in batches. `app.web.admission` limits the webhooks, and so the waiting messages."""
+    """A queue that sends messages in batches. `app.web.admission` limits how many messages can wait."""
 
     def __init__(self, queue: BatchQueue, limits: SendLimits, observe: ObserveCall) -> None:
         self._queue = queue

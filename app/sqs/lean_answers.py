@@ -71,7 +71,7 @@ def parsed(response: HttpResponse) -> dict[str, Any]:
 
 
 def _code(response: HttpResponse) -> str:
-    """Returns the error code in `response`. As in botocore, a code of SQS's older query protocol takes precedence."""
+    """Returns the error code in `response`. Prefers the code of SQS's older query protocol, as botocore does."""
     if (compatible := response.headers.get(b"x-amzn-query-error")) is not None:
         return compatible.partition(b";")[0].decode("ascii", "replace")
     try:

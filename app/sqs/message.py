@@ -37,7 +37,7 @@ class Message(NamedTuple):
     deduplication_id: str | None = None
 
     def parameters(self) -> dict[str, Any]:
-        """Returns the parameters of SendMessage, except QueueUrl. An entry of SendMessageBatch adds an Id to them."""
+        """Returns the parameters of SendMessage, except QueueUrl. An entry of SendMessageBatch also has an Id."""
         parameters: dict[str, Any] = {
             "MessageBody": self.body,
             "MessageAttributes": {

@@ -39,7 +39,7 @@ class Pending:
             self._watch(pending)
 
     def settle(self, pending: PendingSend, refused: WebhookRefused | None) -> None:
-        """Passes the outcome to `on_settled`: None after success, or the error. Later calls have no effect."""
+        """Passes the outcome to `on_settled`: None after success, or the error. Does nothing after the first call."""
         if (on_settled := self._sends.pop(pending, None)) is not None:
             on_settled(refused)
 

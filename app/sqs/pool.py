@@ -9,7 +9,7 @@ from aiohappyeyeballs import start_connection
 from app.sqs.sqs_connection import Connection, HttpResponse
 
 # If an address has not answered for this many seconds, the client also tries the host's next address, as aiohttp does
-# (RFC 8305, Happy Eyeballs). uvloop's `create_connection` waits for each address until the connect time-out instead.
+# (RFC 8305, Happy Eyeballs). uvloop's `create_connection` does not try the next address while one does not answer.
 STAGGER_SECONDS = 0.25
 
 

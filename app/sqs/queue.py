@@ -40,9 +40,9 @@ class SendLimits(NamedTuple):
     `deadline`: maximum seconds from a call of `send` until SQS acknowledges the message, including waiting and retries
     (with boto3 only approximately).
     `connections`: the size of the connection pool of the AWS SDK's clients.
-    `calls`: if fewer SendMessageBatch calls than this are in flight, a call may begin with any number of messages.
-    `full_calls`: the maximum number of SendMessageBatch calls in flight. If `calls` or more are in flight, the next
-    call begins only with a full batch. A FIFO queue has at most one call in flight.
+    `calls`: if fewer than `calls` SendMessageBatch calls are in flight, the next one may have any number of messages.
+    `full_calls`: if at least `calls`, but fewer than `full_calls` calls are in flight, the next one begins only with a
+    full batch. The larger of `calls` and `full_calls` is the maximum, but a FIFO queue has at most one call in flight.
     `call_bytes`: the maximum total size of the messages in one call, in bytes. A longer message is sent alone.
     """
 

@@ -22,7 +22,7 @@ from app.sqs.signing import is_sendable
 _ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SQS", "AWS_ENDPOINT_URL_DYNAMODB")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _SECRETS = (*_KEYS, "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN")
-# Variables for which `require_sdk` builds no client: it checks the value itself, or every value is valid.
+# Variables that `require_sdk` can check without a client, and variables for which every value is valid.
 _PLAIN = {
     *_ENDPOINTS,
     *_KEYS,
@@ -110,8 +110,8 @@ def _require_endpoints() -> None:
 def _is_url(text: str) -> bool:
     """Returns True if `text` is an http or https URL without user, query, fragment or white space.
 
-    The clients of the SDK disagree on how to interpret these parts. They also disagree on paths that Signature V4
-    normalizes or encodes, such as `/a//b` or `/a%20b`, so the function returns False for such a path as well.
+    The clients of the SDK disagree on how to interpret a user, a query, a fragment and white space. They also disagree
+    on a path that Signature V4 normalizes or encodes, such as `/a//b` or `/a%20b`. Such a path is not allowed either.
     """
     try:
         parts = urlsplit(text)

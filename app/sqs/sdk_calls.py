@@ -28,16 +28,16 @@ def client_options(attempts: int, *, connect: float, read: float, connections: i
 def client_without_keys(session: botocore.session.Session) -> Any:
     """Returns a client of SQS from which the caller can read the configuration of `session`.
 
-    The client is not for calls: it has dummy keys, so that botocore does not look for credentials, whose source may
-    fail now and work later. The function also sets up the sources of credentials in `session`. Otherwise, two threads
-    might later set them up at the same time, which is not safe.
+    The client cannot make calls, because it has dummy keys. With them, botocore does not look for credentials, whose
+    source may fail now and work later. The function also sets up the sources of credentials in `session`. Otherwise,
+    two threads might later set them up at the same time, which is not safe.
     """
     session.get_component("credential_provider")
     return session.create_client("sqs", aws_access_key_id="unused", aws_secret_access_key="unused")  # noqa: S106  # no secret
 
 
 class Recorded:
-    """Completes the record of a call when its `with` block ends, even with an error, and passes it to `observe`.
+    """Completes the record of a call when the `with` block ends, also after an error. `observe` gets the record.
 
     `attempts`: the maximum number of attempts of the call. After an error, the record keeps the code that the block has
     set. If the block has set none, the record gets the error's code.
@@ -61,7 +61,7 @@ class Recorded:
 
 @contextmanager
 def refusing(record: CallRecord, attempts: int, observe: ObserveCall) -> Iterator[CallRecord]:
-    """Completes the record of a call when its `with` block ends, as `Recorded` does.
+    """Completes the record of a call when the `with` block ends, as `Recorded` does.
 
     If the block raises an exception, raises InvalidEvent or QueueUnavailable instead, which determine the response to
     the webhook.

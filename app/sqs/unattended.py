@@ -1,4 +1,4 @@
-"""Checks the AWS SDK's configuration of a process that runs without a person: the service or a worker."""
+"""Checks the AWS SDK's configuration for the service and the worker, where no person can type an MFA code."""
 
 import os
 import re

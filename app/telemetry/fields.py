@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, get_type_hints
 
 
 class Metric(NamedTuple):
-    """A metric of one value: a histogram if it has `bounds`, otherwise a counter that sums the values.
+    """A metric of one value: a histogram if it has `bounds`, otherwise a counter.
 
-    `label`: the name of a label, or empty if the counter has no label. With a label, the counter does not sum the
-    values: it counts the records for each value, and the label contains the value. `system`: the name of the service
-    whose calls are measured, or empty for a metric of webhooks or messages. In `name`, {} stands for the service's
-    prefix (see `System`).
+    `label`: the name of the counter's label, or empty if the counter has none. A counter without a label sums the
+    values. A counter with a label counts the records that have the same value, and the label contains this value.
+    `system`: the name of the service whose calls are measured, or empty for a metric of webhooks or messages. In
+    `name`, {} stands for the service's prefix (see `System`).
     """
 
     name: str
@@ -30,10 +30,10 @@ class Metric(NamedTuple):
 class Named(NamedTuple):
     """The names of one value in the log and in the span, and the value's metric.
 
-    If `log` or `span` is empty, the value is missing there. `path`: the dotted path from the record to the value, if
-    the value is not the field itself. `decimals`: the number of decimals in the log. `usual`: the value's type if most
-    records have the value and its JSON has no escape sequences, otherwise None (see `compiled_line`). In `span`, {}
-    stands for the prefix of the service that was called.
+    If `log` is empty, the log does not contain the value; if `span` is empty, the span does not. `path`: the dotted
+    path from the record to the value, if the value is not the field itself. `decimals`: the number of decimals in the
+    log. `usual`: the type of a value that most records have and that needs no escape sequences in JSON, otherwise None
+    (see `compiled_line`). In `span`, {} stands for the prefix of the service that was called.
     """
 
     log: str = ""
@@ -86,16 +86,16 @@ def span_attributes(record: object, prefix: str = "") -> dict[str, Any]:
     return {one.named.span.format(prefix): value for one in named if (value := one.value(record))}
 
 
-# For each type: the %-format of a value in the log line, and the Python expression that the format receives. In the
-# format, {} stands for the number of decimals. In the expression, {} stands for the value.
+# For each type of value: a %-format for the log line, and the Python expression whose result is formatted.
+# {} is a placeholder: in the format for the number of decimals, and in the expression for the value.
 _JSON = {str: ('"%s"', "{}"), float: ("%.{}f", "{}"), bool: ("%s", '"true" if {} else "false"')}
 
 
 def compiled_line(record: type, message: str) -> Callable[[Any, str], str | None]:
-    """Returns a function that formats a record's log line. It is faster than orjson, because it builds no dict.
+    """Returns a function that formats a record's log line faster than orjson, because it builds no dict.
 
-    The returned function takes a record and the time as text. It can format only a record that has the usual values
-    (see `Named.usual`) and no others. For any other record, it returns None, and the caller must format the line.
+    The returned function takes a record and the time as text. It returns None if the record lacks a usual value (see
+    `Named.usual`) or has another logged value. The caller must then format the line in another way.
     """
     logged = [one for one in declared(record) if one.named.log]
     conditions = {f"record.{one.attribute} is {'not ' if one.named.usual else ''}None" for one in logged}

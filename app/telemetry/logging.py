@@ -1,6 +1,6 @@
 """Configures loguru to write JSON lines or text. Logs webhooks, messages, and code that blocks the event loop.
 
-loguru also writes what libraries log with the standard library's logging.
+loguru also writes the lines that libraries log with the module `logging`.
 """
 
 import logging

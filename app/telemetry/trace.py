@@ -54,7 +54,7 @@ class Trace(NamedTuple):
     def parsed(cls, header: bytes | None) -> Self | None:
         """Returns the sender's span in the header `traceparent`, or None if the header is missing or invalid.
 
-        A process that exports no spans has none of its own, so its SQS messages contain the ids of the sender's span.
+        If the process exports no spans, its SQS messages contain these ids, because it creates no spans of its own.
         """
         match = None if header is None else _TRACEPARENT.fullmatch(header)
         if match is None or match[1] == b"ff" or (match[1] == b"00" and match[5] is not None):
@@ -75,7 +75,7 @@ def current_traceparents() -> tuple[str, ...]:
 
 @contextmanager
 def traced(trace: Trace | None) -> Iterator[None]:
-    """Makes `trace` the current trace until the `with` block ends, for a webhook that has no task of its own."""
+    """Makes `trace` the current trace in the `with` block. Webhooks without ASGI need this: they have no own task."""
     token = current.set(trace)
     try:
         yield

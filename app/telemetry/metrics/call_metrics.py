@@ -8,8 +8,7 @@ from app.telemetry.metrics.instruments import Counter, Histogram, Instrument
 from app.telemetry.record import CALL_SECONDS, CHARGEBEE, SQS, CallRecord, System
 
 # The value of the label `error.type` for a call that Chargebee has rejected, for example because the invoice is closed.
-# All rejections have this value, because they do not mean that Chargebee has failed. The message's dead letter has the
-# error code.
+# Chargebee works in this case, so the metrics need no error code. The message's dead letter contains the error code.
 REJECTED = "rejected"
 _FAILURES = {
     SQS.name: "Failed calls to {}, and messages that SQS rejected in successful calls, by error code.",

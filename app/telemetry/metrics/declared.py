@@ -22,7 +22,7 @@ class DeclaredMetrics:
                 self._observers.append((field.value, self._make(metric, metric.name.format(prefix))))
 
     def expect(self, values: Iterable[str]) -> None:
-        """Makes each counter with a label begin at 0 for every value of the label in `values`."""
+        """Makes every counter that has a label begin at 0 for each of the label values `values`."""
         for counter in self._by_label:
             counter.values.update({(value,): 0 for value in values if (value,) not in counter.values})
 

@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple
 
 Labels = tuple[str | int, ...]
 OTHER = "other"
-# Maximum number of different values of a label, besides OTHER. This project defines the outcomes and most error codes,
-# but other services may return any error code.
+# Maximum number of different values of a label, besides OTHER. The maximum is necessary because error codes are label
+# values, and other services may return any error code.
 MOST_VALUES = 40
 
 

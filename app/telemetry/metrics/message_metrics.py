@@ -11,7 +11,7 @@ SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 
 
 
 class MessageMetrics:
-    """Counts messages in the event loop's thread. Labels contain no message values, to limit the number of series."""
+    """Counts messages in the event loop's thread. No label has text from a message, to limit the number of series."""
 
     def __init__(self) -> None:
         durations = Histogram(

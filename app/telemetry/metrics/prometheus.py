@@ -16,7 +16,7 @@ from app.settings.text import http_url
 from app.telemetry.metrics.instruments import Buckets, Description, Instrument, Point
 from app.telemetry.metrics.scrapes import scrape_server
 
-# Prometheus' names for OpenTelemetry's units. The specification would drop `{message}`, like all units in braces:
+# Prometheus' names for OpenTelemetry's units. `{message}` is an exception: the specification drops units in braces.
 # https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/#metric-metadata-1
 _SUFFIXES = {"s": "seconds", "By": "bytes", "{message}": "messages"}
 
