@@ -1,4 +1,4 @@
-"""Provides the time and random numbers to the worker and its billing work. tests/simulation replaces both.
+"""Provides time and random numbers to the worker and its billing work. tests/simulation replaces the `Clock`.
 
 A task inherits the clock of the context that started the task. Read `CLOCK` at each use, and do not store its value:
 every simulated process has its own clock.

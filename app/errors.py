@@ -115,8 +115,8 @@ class Overloaded(TemporarilyUnavailable):
 class QueueUnavailable(TemporarilyUnavailable):
     """SQS did not acknowledge the message. `cause`: SQS's error code, or the class of the error, for the log only.
 
-    `sent`: False if SQS certainly does not have the message. If True, the message may be in the queue: SQS may have
-    accepted the message, and its answer was lost.
+    `sent`: False if SQS certainly does not have the message. True if SQS may have accepted the message, for example
+    because only SQS's answer was lost.
     """
 
     def __init__(self, detail: str, cause: str, *, sent: bool = True) -> None:

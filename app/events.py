@@ -46,8 +46,8 @@ class LineItem(_Open):
     """A line item of an invoice, with the fields that Chargebee always sends.
 
     `subscription_id` and `customer_id` may have any value, because the service accepts an event even if these two ids
-    are invalid. The billing work checks both ids with `valid_id`. In an account hierarchy, a line may have another
-    customer than the invoice.
+    are invalid. The billing work checks both ids with `valid_id`. In an account hierarchy, the line item's customer may
+    differ from the invoice's customer.
     """
 
     date_from: UnixSeconds

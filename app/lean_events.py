@@ -13,8 +13,8 @@ from msgspec.json import Decoder
 from app import events
 from app.events import API_VERSION, EVENT_ID, EVENT_TYPE, INVOICE_ID, LONGEST_ID, PENDING_INVOICE_CREATED, WebhookEvent
 
-# In a field that no model has, pydantic accepts at most 201 levels of nesting. msgspec accepts more, until Python's
-# stack is full. A body with at most MOST_BRACKETS opening brackets cannot be nested too deeply for either parser.
+# In a field that a model does not declare, pydantic accepts at most 201 levels of nesting. msgspec accepts more levels,
+# until Python's stack is full. With at most MOST_BRACKETS opening brackets, a body is never nested too deeply.
 MOST_BRACKETS = 200
 
 # The patterns end with \Z, because msgspec uses Python's `re`, in which $ also matches before a final line feed.
@@ -89,7 +89,7 @@ def parse_event(body: bytes, wanted: frozenset[str]) -> WebhookEvent:
 
 
 def _read(body: bytes) -> Event | None:
-    """Returns the event in `body`, or None if msgspec rejects the body or pydantic might reject the body."""
+    """Returns the event in `body`, or None if msgspec rejects the body, or if pydantic might reject it."""
     # Two calls of `replace` are faster than `count`, which looks at each byte in turn.
     if 2 * len(body) - len(body.replace(b"[", b"")) - len(body.replace(b"{", b"")) > MOST_BRACKETS:
         return None

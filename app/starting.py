@@ -17,7 +17,7 @@ def importing() -> Iterator[None]:
     print a traceback, or an imported library would suppress the exception.
     """
     before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # otherwise, leaves SIGINT as it is: a shell's background job ignores it
+    if before is signal.default_int_handler:  # another handler stays: a background job of a shell ignores SIGINT
         signal.signal(signal.SIGINT, _end)
     yield
     signal.signal(signal.SIGINT, before)

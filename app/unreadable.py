@@ -11,7 +11,7 @@ from json import JSONDecoder
 
 MOST_DIGITS = 4300
 # The numbers that replace rejected values. No field of a model accepts a fraction, so an invalid field stays invalid.
-# Without the spaces, a replacement could merge with a digit beside the string, and invalid JSON would become valid.
+# Without its spaces, a replacement and a digit beside it could form one number, and invalid JSON would become valid.
 _LONE_SURROGATE, _LONG_NUMBER = b" 5e-324 ", b" 1e-323 "
 _KEY = b'"?"'  # replaces a key that has a lone surrogate; no field of a model has this name
 REASONS = {

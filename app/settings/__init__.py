@@ -31,7 +31,7 @@ ALL = (WebSettings, WorkerSettings)  # an APP_ variable that is in neither class
 def load_settings() -> WebSettings:
     """Returns the settings of the web process. Raises ConfigurationError, with a line for each wrong variable."""
     empty: dict[str, Any] = {name: "" for name in CREDENTIALS if os.environ.get(variable(name)) == ""}
-    return read(WebSettings, ALL, **empty)  # pydantic itself would ignore empty variables (`env_ignore_empty`)
+    return read(WebSettings, ALL, **empty)  # pydantic does not read empty variables (`env_ignore_empty`)
 
 
 def load_worker_settings() -> WorkerSettings:

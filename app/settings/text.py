@@ -58,7 +58,7 @@ def _range(field: FieldInfo) -> str:
 
 
 def shown(value: str) -> str:
-    """Returns `value` in one line for a message, or `(hidden)` if it may be a URL with credentials or a signature."""
+    """Returns `value` in one line for a message, or `(hidden)` if it may be a URL that contains secrets."""
     if re.search(r"@|://.*[?#]", value, re.DOTALL):
         return "(hidden)"
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in value)

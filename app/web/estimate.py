@@ -1,8 +1,8 @@
 """Estimates how long a new webhook would wait for its answer."""
 
-# The observation time is this share of `max_wait`. The estimate computes a rate of answers only after it has counted
-# answers for the observation time, because a shorter time would contain too few answers. After a pause of SQS, the rate
-# counts as unknown for a time that is this share of the pause.
+# The observation time is this share of `max_wait`. `seconds` returns 0 until a webhook has waited for the observation
+# time, because a shorter time would contain too few answers. When SQS resumes after a pause, the rate of answers is
+# unknown for a while: for this share of the pause's duration.
 OBSERVED_SHARE = 0.2
 # The estimate measures the rate of answers in successive windows of time. The capacity is the highest of these rates,
 # because a lower rate may only mean that fewer webhooks arrived. _WINDOW: the length of a window, as a share of the
@@ -29,7 +29,7 @@ class Estimate:
         self._waiting: dict[object, tuple[float, int]] = {}
         self._answered = 0
         self._last_answer = 0.0
-        self._prompt = False  # True if, at the last answer, all webhooks had waited less than the observation time
+        self._prompt = False  # True if no webhook had waited as long as the observation time when the last answer came
         self._capacity = 0.0  # the highest rate in answers per second, or 0 if unknown
         self._window = (0.0, 0)  # when the current window began, and the number of answers at that time
         self._resumed = (0.0, 0)  # the end of the last pause, and the number of answers at that time

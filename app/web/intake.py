@@ -75,7 +75,7 @@ class Intake:
         return WebhookRecord(perf_counter(), trace=self._begin_trace(fields.get(b"traceparent")))
 
     def head(self, fields: Fields) -> Permit:
-        """Admits a webhook, and reserves as many bytes as its Content-Length. The caller must release the permit.
+        """Admits a webhook, and reserves memory for Content-Length bytes of body. The caller must release the permit.
 
         Raises Unauthorized, Draining, Overloaded, UnsupportedEncoding or BodyTooLarge.
         """

@@ -91,7 +91,7 @@ def prepare() -> tuple[WebSettings, Observers[WebhookRecord]]:
     require_unattended()
     if settings.release.client == "lean":  # this client cannot use a proxy
         require_direct()
-    if settings.release.client == "shared":  # a client that is built without credentials never looks for them again
+    if settings.release.client == "shared":  # if built without credentials, this client never searches for them again
         require_credentials()
     warn_of_weak_passwords(settings)
     if settings.release.enqueues:

@@ -56,8 +56,8 @@ class ProblemResponse(JSONResponse):
     """A response with a problem document of RFC 9457.
 
     `linger`: closes the connection when the whole body of the request has arrived, at the latest after LINGER_SECONDS.
-    `unread`: the application has not read the body. If the request's head makes the server close the connection after
-    the response, the response lingers as well.
+    `unread`: the application has not read the body. A response with `unread` lingers, too, but only if the request's
+    head makes the server close the connection.
     """
 
     media_type = "application/problem+json"
@@ -95,7 +95,7 @@ def _closes(scope: Scope) -> bool:
     """Returns True if the request's head makes the server close the connection after the response."""
     if scope["http_version"] == "1.0":
         return True
-    names = (b"connection", b"proxy-connection")  # llhttp treats both alike
+    names = (b"connection", b"proxy-connection")  # the HTTP parser (llhttp) treats both names alike
     options = b",".join([value for name, value in scope["headers"] if name in names]).lower()
     return b"close" in options or b"upgrade" in options
 

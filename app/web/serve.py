@@ -23,10 +23,10 @@ from app.web.service import Service
 from app.web.uvicorn_server import UvicornServer
 from app.web.webhooks import Webhooks
 
-# Number of file descriptors for everything except connections (from clients and to SQS), for example for the log.
+# Number of file descriptors to reserve, for example for the log. Connections from clients and to SQS are not included.
 _RESERVED_FILES = 100
-# With a lower maximum, the service does not start, because the server would have to close senders' connections in order
-# to accept those of probes.
+# The service does not start if the limit of open files allows fewer connections, because the server would then close
+# senders' connections to accept the connections of probes. If APP_MAX_CONNECTIONS is lower, it replaces this number.
 _LEAST_CONNECTIONS = 32
 
 

@@ -9,5 +9,5 @@ from anyio.to_thread import current_default_thread_limiter
 
 
 def set_tokens(tokens: int) -> None:
-    """Sets the maximum number of threads of the pool that may work at the same time."""
+    """Sets how many of the pool's threads may work at the same time."""
     current_default_thread_limiter().total_tokens = tokens

@@ -121,7 +121,7 @@ class DirectWebhook:
         elif lost is Lost.STOPPED and (response := self._webhooks.intake.stopped(self.record)) is not None:
             self._end(response)
         elif not self._request.complete:
-            self._end(None)  # a webhook with a complete body ends when SQS has answered
+            self._end(None)  # if the body is complete, the webhook ends only when SQS has answered
 
     def _guard(self, step: Callable[[], None], scope: Mapping[str, str] = _SCOPE) -> None:
         """Calls `step`. If `step` raises an exception, sends the error response.

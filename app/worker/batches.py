@@ -21,8 +21,9 @@ LONGEST_PAUSE_SECONDS = 5.0
 class Batches(Generic[Entry]):
     """Collects entries, and sends them in batches with `call`, which returns None or a FailedEntry for each entry.
 
-    When an entry has succeeded or its failure is final, `on_end` receives the entry and the result of `call`. Entries
-    with another failure are sent again. Before each batch, entries for which `is_wanted` returns False are dropped.
+    When an entry has succeeded or its failure is final, `on_end` receives the entry and the result of `call`. An entry
+    whose failure is not final is sent again. Before each batch, drops the entries for which `is_wanted` returns
+    False.
     """
 
     def __init__(

@@ -50,7 +50,7 @@ class Consumer:
         return free if free >= worth else 0
 
     def take(self, messages: list[ReceivedMessage]) -> None:
-        """Adds the received messages to the waiting messages. If the worker is stopping, releases them all instead."""
+        """Adds `messages` to the waiting messages. If the worker is stopping, releases all waiting messages."""
         for received in messages:
             self._in_flight.add(received)
         if self._stopping:

@@ -33,7 +33,7 @@ class FailedEntry(NamedTuple):
 class ConsumedQueue:
     """A queue of SQS. Each method may raise any exception.
 
-    Each call first asks SQS for the queue's URL, until SQS has returned the URL once.
+    If the queue's URL is not known yet, a call first asks SQS for the URL.
     """
 
     def __init__(self, client: "SQSClient", address: QueueAddress, call_timeout: float, observe: ObserveCall) -> None:

@@ -29,7 +29,7 @@ def dead_letter(
         reason[EVENT_ID] = event_id
     added = {name: {"DataType": "String", "StringValue": value} for name, value in reason.items()}
     kept = [(name, dict(value)) for name, value in received.attributes.items() if name not in added]
-    # If a message from another sender has too many attributes, the dead letter must still contain the event's id.
+    # The event's id comes first, so that it is kept even if a message from another sender has too many attributes.
     kept.sort(key=lambda attribute: attribute[0] != EVENT_ID)
     return parameters(received, {**added, **dict(kept[: MAX_ATTRIBUTES - len(added)])}, fifo=fifo)
 

@@ -28,7 +28,7 @@ NO_DEAD_LETTER = "dead_letter_queue"
 class MessageHandler:
     """Handles one message per task, and writes the outcome into the message's record.
 
-    `wanted`: the event types to process; `first_retry`: the longest delay of the first retry, in seconds.
+    `wanted`: the event types to process; `first_retry`: the longest delay before the first retry, in seconds.
     """
 
     def __init__(

@@ -9,7 +9,8 @@ from app.worker.received_message import ReceivedMessage
 class MessageState(Enum):
     """The states of a message. The usual order is WAITING → WORKING → DELETING → GONE.
 
-    A message that waits or is in work may also become LOST, or GONE when it is released or given up.
+    A WAITING or WORKING message becomes LOST if another worker may have it, and GONE if this worker releases it or
+    gives it up.
     """
 
     WAITING = "waits for a task"

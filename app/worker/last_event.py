@@ -83,8 +83,8 @@ class _LastEvent:
 def gap_since(last: int, now: int) -> str | None:
     """Returns the value of `reconcile --since` that covers the gap from `last` to `now` (unix seconds).
 
-    Returns None if the gap is too short to lose events. Chargebee may first send an event before the gap, and give
-    it up in the gap. So the value also covers REDELIVERED_SECONDS before the gap.
+    Returns None if the gap is too short to lose events. The value also covers REDELIVERED_SECONDS before the gap,
+    because Chargebee may have sent an event for the first time before the gap, and given it up during the gap.
     """
     if now - last <= REDELIVERED_SECONDS:
         return None

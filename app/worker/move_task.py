@@ -11,11 +11,11 @@ from app.worker.consumed_queue import ConsumedQueue
 TASK_SECONDS = 2.0  # seconds between two requests for the status of SQS's task
 MAX_MOVED_PER_SECOND = 500  # the highest rate that StartMessageMoveTask accepts
 
-# The error codes for StartMessageMoveTask from emulators that do not have this action.
+# The error codes that emulators return for StartMessageMoveTask if they do not have this action.
 NO_TASK = ("UnsupportedOperation", "InvalidAction", "UnknownOperation", "ResourceNotFoundException", "404", "501")
-# SQS also rejects a source that is not the dead-letter queue of any queue. The code is InvalidParameterValue, but SQS
-# uses this code as well if a task is already running. So only the error's message shows the reason. LocalStack recorded
-# the messages of both errors from AWS:
+# SQS's error message if the source is not the dead-letter queue of any queue. The error code does not show this reason:
+# it is InvalidParameterValue, which SQS also returns if a task is already running. LocalStack recorded both messages
+# from AWS:
 # https://github.com/localstack/localstack/blob/11c332e/tests/aws/services/sqs/test_sqs_move_task.snapshot.json
 NO_DEAD_LETTER_QUEUE = "Source queue must be configured as a Dead Letter Queue"
 Progress = Callable[[int, int], None]
@@ -23,9 +23,9 @@ Progress = Callable[[int, int], None]
 
 
 async def start(queue: ConsumedQueue, dead: ConsumedQueue) -> str | None:
-    """Starts SQS's task, and returns the ARN of `dead`.
+    """Starts SQS's message move task, and returns the ARN of `dead`.
 
-    Returns None if an emulator does not have such tasks, or if `dead` is not the dead-letter queue of any queue.
+    Returns None if an emulator has no message move tasks, or if `dead` is not the dead-letter queue of any queue.
     """
     source = (await dead.attributes("QueueArn"))["QueueArn"]
     destination = (await queue.attributes("QueueArn"))["QueueArn"]
@@ -41,7 +41,7 @@ async def start(queue: ConsumedQueue, dead: ConsumedQueue) -> str | None:
 
 
 async def follow(dead: ConsumedQueue, source: str, progress: Progress) -> tuple[int, str | None]:
-    """Waits until SQS's task ends. Returns the number of moved messages, and the reason for a failure.
+    """Waits until SQS's message move task ends. Returns the number of moved messages, and the reason for a failure.
 
     The reason is None if the task has succeeded. Raises CommandFailed if a person has cancelled the task.
     """

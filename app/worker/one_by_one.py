@@ -23,8 +23,8 @@ VISIBILITY_SECONDS = 120
 # messages:
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-short-and-long-polling.html
 WAIT_SECONDS = 2
-# The redrive ends after this many failures in a row if the messages themselves are not the cause, because the remaining
-# messages would fail as well.
+# The redrive ends after this many failures in a row that are not the fault of a message, because the remaining messages
+# would fail as well.
 OUTAGE = 3
 
 
@@ -44,7 +44,7 @@ class Redriven:
 async def move_one_by_one(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None, progress: Progress) -> Redriven:
     """Moves at most `limit` messages, and continues after a message that cannot be moved.
 
-    Tries at most as many messages as `dead` contains at the start. Without this limit, the redrive might never end,
+    Tries at most as many messages as `dead` contains at the start. Otherwise, the redrive might never end,
     because a running worker may dead-letter the moved messages again.
     """
     total = await visible(dead)
@@ -124,8 +124,8 @@ def redriven(message: ReceivedMessage, *, fifo: bool) -> dict[str, Any]:
     """Returns the parameters of SendMessage for the original message, without the attributes that contain the reason.
 
     On a FIFO queue, the deduplication id is the dead letter's message id, so SQS drops a repeated redrive of the same
-    dead letter. If the deduplication id were the event's id, SQS would drop a message that is sent less than five
-    minutes after the webhook.
+    dead letter. The event's id is not used, because it was the deduplication id of the original message: SQS would
+    drop a second message with this id within five minutes.
     """
     attributes = {name: value for name, value in message.attributes.items() if name not in REASON_ATTRIBUTES}
     return parameters(message, attributes, fifo=fifo)

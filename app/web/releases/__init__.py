@@ -1,10 +1,10 @@
 """The history of the service's optimisation. Each module is a release: the webhook's handler after one more change.
 
 APP_RELEASE selects the release when the process starts. The `lifespan` of a release opens clients, for example of SQS,
-and may yield state that the handler reads from `request.state`. Its `router` has the handler, `receive`, as a route of
-FastAPI. A release with `SERVER = "ours"` has no router: this project's server calls the handler with a `Webhook` when
-the body is complete. Constants such as TOKENS are facts about the release, which `app.settings.release_names`
-describes. Releases do not import each other.
+and may yield state that the handler reads from `request.state`. The release's `router` contains the handler, which is
+named `receive`, as a route of FastAPI. A release with `SERVER = "ours"` has no router: this project's server calls the
+handler with a `Webhook` when the body is complete. Constants such as TOKENS are facts about the release;
+`app.settings.release_names` describes these constants. Releases do not import each other.
 """
 
 from importlib import import_module
