@@ -1,9 +1,9 @@
 """Decides which waiting messages may be processed: on a FIFO queue, one of each message group at a time, otherwise all.
 
-The messages of a group are processed in the order of receipt. One answer of SQS may contain several messages of a
-group. SQS delivers no other message of this group until each of these messages is deleted or visible again. So the
-worker may release the later messages while the first message is in flight: SQS delivers the later messages again only
-after the first message is deleted or visible.
+The messages of a group are processed in the order of receipt. One receive may return several messages of a group. SQS
+delivers no message of the group until all of these messages are deleted or visible again. So the worker does not change
+the order if it releases the later messages while the first message is in flight: SQS delivers the later messages again
+only after the first message is deleted or visible.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html
 """
 

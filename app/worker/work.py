@@ -20,8 +20,8 @@ from app.worker.retry import pause
 
 # How many messages may wait for a free task, so that the next task can begin without another poll.
 PREFETCH = 10
-# When the worker stops, it reserves the last part of `grace` for the calls to SQS that delete and release messages. The
-# part is LAST_SECONDS long, or the fraction LAST_PART of `grace` if that is shorter.
+# When the worker stops, it reserves the end of `WorkerLimits.grace` for the calls to SQS that delete and release
+# messages: LAST_SECONDS or, if this is shorter, the fraction LAST_PART of `grace`.
 LAST_SECONDS, LAST_PART = 5.0, 1 / 3
 
 

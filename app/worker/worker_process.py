@@ -28,8 +28,7 @@ from app.worker.worker_probes import Probes, served
 OpenProcess = Callable[[], AbstractAsyncContextManager[Process]]
 # Number of file descriptors for everything except the work on events, for example for the connections to SQS.
 _RESERVED_FILES = 100
-# The connections for an event: two to the table, for the work and for the renewal of the event's lease, and one to
-# Chargebee.
+# Connections for one event: two to the table (one for the work, one to renew the event's lease), and one to Chargebee.
 _FILES_PER_EVENT = 3
 OpenQueues = AbstractAsyncContextManager[tuple[ConsumedQueue, ConsumedQueue]]
 
