@@ -30,8 +30,8 @@ NONE: Mapping[str, str] = MappingProxyType({})
 # the variables INSTRUMENT_… choose.
 WEB = ("app", "web")
 INSTRUMENTED = ("profiles.instruments",)
-# Prefixes of the variables that the service gets, but not the worker, because two processes cannot listen on the same
-# port.
+# Prefixes of variables that the worker does not get: two processes cannot listen on the same metrics port, and other
+# machines must not reach the worker's probes.
 _SERVICE_ONLY = ("APP_METRICS_", "APP_HOST")
 
 
@@ -106,7 +106,7 @@ def start_worker(
     """Runs `python -m app worker` until the `with` block ends.
 
     `given` are the user's environment variables, and `variables` replace some of their values. When the block ends, the
-    worker gets SIGTERM, and if it still runs 3 s later, SIGKILL.
+    worker gets SIGTERM. A worker that still runs 3 s later gets SIGKILL.
     """
     kept = {name: value for name, value in given.items() if not name.startswith(_SERVICE_ONLY)}
     environment = run.environment(kept) | {"APP_PORT": "0", **variables}

@@ -34,7 +34,7 @@ def lock_run_dir(run_dir: Path) -> Iterator[None]:
                 f"APP_LOCAL_RUN_DIR={run_dir}: in use by another local run, process {file.read()}:"
                 " stop that process, or name another folder"
             ) from None
-        with suppress(OSError):  # on a full disk, error messages lack the process id
+        with suppress(OSError):  # a full disk is harmless: only the error message lacks the process id
             file.truncate(0)
             os.write(file.fileno(), str(os.getpid()).encode())
         yield

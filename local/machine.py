@@ -15,7 +15,7 @@ STOLEN_CORES = 0.1
 # uses the second thread, the same work takes some 1.7 times as long, and Linux does not report that as steal time.
 SLOWDOWN = 1.4
 # `Loop.time` repeats a loop for _SECONDS, and averages the times. Another virtual machine that works for 50 ms of each
-# second hardly changes a measurement. If the loop ran for only 50 ms, it could run just then, and be much slower.
+# second hardly changes a measurement, but would make a loop of only 50 ms much slower if both ran at the same time.
 _SECONDS, _LENGTH = 0.5, 30_000
 
 

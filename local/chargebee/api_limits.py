@@ -61,7 +61,7 @@ class Locks:
     def lock(self, invoice_id: str, key: str | None = None) -> Iterator[None]:
         """Locks the invoice until the `with` block ends. `key`: the request's idempotency key.
 
-        `invoice_id` can be any text that always names the same invoice, such as `Call.locked`. If another request has
+        `invoice_id` may also be another text that identifies the invoice, such as `Call.locked`. If another request has
         locked the invoice, raises ApiError: 409 if that request has the same `key`, 429 otherwise. Chargebee's own API
         waits some time for the lock before it answers 429.
         """

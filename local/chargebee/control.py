@@ -46,7 +46,8 @@ class ControlPaths:
         try:
             added = [self._api.site.register(entry, self._api.clock()) for entry in entries]
         except ApiError as error:
-            # Removes the invoices that this request has added, because the client writes no usage after an error.
+            # Removes the invoices that this request has added. Otherwise, these invoices would never get usage, because
+            # the client writes usage only for new invoices, and writes none after an error.
             for name in [*self._api.site.invoices][before:]:
                 del self._api.site.invoices[name]
             return _json(error.body(), error.status)

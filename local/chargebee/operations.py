@@ -82,8 +82,8 @@ class Site:
         date_from = number(params, "line_item[date_from]", 0, _LATEST, int(at))
         date_to = number(params, "line_item[date_to]", date_from, _LATEST, max(date_from, int(at)))
         subscription = params.get("subscription_id")
-        # Chargebee documents this parameter for invoices that bill several subscriptions. It does not document the
-        # error for a subscription that the invoice does not bill.
+        # Chargebee documents the parameter `subscription_id` for invoices that bill several subscriptions. It does not
+        # document which error it returns if the invoice does not bill the given subscription.
         if subscription is not None and subscription not in invoice.terms:
             raise api_errors.wrong_value("subscription_id", f"the invoice {invoice_id} has no such subscription")
         self.require_pending(invoice, "charges can only be added to a pending invoice")

@@ -98,7 +98,8 @@ def several(params: Mapping[str, str], name: str) -> list[str]:
     """
     given = params[name]
     values = None
-    for candidate in (given.replace("'", '"'), given):  # if both are valid, the last wins: ids may contain apostrophes
+    # If `given` is valid JSON, the second pass uses it unchanged, because an id may contain an apostrophe.
+    for candidate in (given.replace("'", '"'), given):
         with suppress(ValueError):
             values = json.loads(candidate)
     if not isinstance(values, list) or not all(isinstance(value, str | int) for value in values):

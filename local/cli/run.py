@@ -89,8 +89,8 @@ def _kill_later(web: "subprocess.Popen[bytes]") -> None:
 def _pass_signals_on(web: "subprocess.Popen[bytes]") -> None:
     """Installs handlers that pass SIGINT, SIGTERM and SIGHUP on to the service.
 
-    If the service still runs LAST_SECONDS after the second SIGINT or SIGTERM, this process kills it, because the
-    service handles no signal while a webhook blocks its event loop.
+    This process kills the service if the service has not ended within LAST_SECONDS of the second SIGINT or SIGTERM.
+    The kill is necessary because the service handles no signal while a webhook blocks the event loop.
     """
     passed = 0
 

@@ -13,15 +13,15 @@ from profiles.instruments.functions import FUNCTIONS, State
 def _states(column: str) -> dict[tuple[str, str], State]:
     """Returns the states in `column` of the table FUNCTIONS, by function.
 
-    A function's key is the end of its file's path, and its name without the class.
+    Each key is the end of a file's path, and the name of a function in this file, without its class.
     """
     return {(one.file, one.plain): state for one in FUNCTIONS if (state := getattr(one, column)) is not None}
 
 
 _INNERMOST, _THREADS, _TASKS = map(_states, ("innermost", "thread", "task"))
 _LOADS_CAS = "load_verify_locations"
-# v01's clients of Chargebee and DynamoDB wait in the same function as boto3's client of SQS. A file of this dict in the
-# stack shows for which service the thread waits. If the stack contains several, the first file in the dict decides.
+# v01's clients of Chargebee and DynamoDB wait in the same function as boto3's client of SQS. If one of these files is
+# in the stack, the thread has the file's state. If both files are in the stack, the first file of the dict decides.
 _NOT_SQS = {"requests/sessions.py": State.CHARGEBEE, "billing/inline_clients.py": State.TABLE}
 
 

@@ -42,7 +42,7 @@ class Sent(NamedTuple):
 
 
 class Recording(NamedTuple):
-    """A timeline that a release has recorded, and the webhooks that were sent to it.
+    """A timeline that a release has recorded, and the webhooks that were sent to this release.
 
     `doubts` names other work that the machine did during the recording. Such work changes how long threads and webhooks
     wait, but not what they wait for.

@@ -1,4 +1,4 @@
-"""Defines the functions with which a demo prints. The caller provides them; this package itself prints nothing."""
+"""Declares the functions with which a demo prints. The caller of a demo implements these functions."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager

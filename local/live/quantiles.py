@@ -15,10 +15,10 @@ def quantile(share: float, before: Buckets, after: Buckets, total: float | None 
     reset. The estimate is always in the same bucket as the true quantile. If the true quantile is above all finite
     bounds, returns the highest finite bound.
 
-    The estimate assumes that all values have the same relative position in their buckets. Without `total`, it uses the
-    middle of the bucket. With `total`, it uses the position at which the sum of the values is `total`, so it is exact
-    if all values are equal. PromQL would interpolate inside the bucket: even if all values were equal, it would return
-    a 99th percentile near the bucket's upper bound.
+    The estimate assumes that all values have the same relative position in their buckets. Without `total`, this is the
+    middle. With `total`, this is the position at which the sum of the values is `total`, and the estimate is exact if
+    all values are equal. PromQL would interpolate inside the bucket: even if all values were equal, PromQL's 99th
+    percentile would be near the bucket's upper bound.
     """
     counted = [(bound, count - before.get(bound, 0.0)) for bound, count in after.items()]
     number = counted[-1][1] if counted else 0

@@ -1,4 +1,4 @@
-"""Measures how long the live page waits for a service's answers to the webhooks that its buttons send."""
+"""Measures how long the live page waits for a service's answers to the webhooks that the page's buttons send."""
 
 import math
 from bisect import bisect_left

@@ -12,7 +12,7 @@ from local.live.page_config import PageConfig
 class LivePage:
     """Controls the live page's process.
 
-    The parent process starts the page's process first. It sends the configuration after it has started the services.
+    The parent process first starts the page's process, then starts the services, and then sends the configuration.
     """
 
     def __init__(self, child: "subprocess.Popen[bytes]") -> None:

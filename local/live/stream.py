@@ -25,8 +25,8 @@ def respond(request: Request, ring: Ring) -> Response:
 async def _events(ring: Ring, last_event_id: str | None) -> AsyncIterator[ServerSentEvent]:
     number = ring.resume(last_event_id) if last_event_id else 0
     if number is None:
-        # The viewer's page shows moments of an earlier process, perhaps of another release. The event `restarted` makes
-        # the page reload.
+        # The browser still shows the page of an earlier process, which may have shown another release. The event
+        # `restarted` makes the browser reload the page.
         yield ServerSentEvent(event="restarted", data="")
         return
     yield ServerSentEvent(comment="the live page's moments", retry=RECONNECT_MS)

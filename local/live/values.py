@@ -7,9 +7,9 @@ from local.live.quantiles import quantile
 # in webhooks per second, and CPU time is in percent of one core.
 Values = dict[str, float | None]
 # Group commit sends up to ten webhooks in a call to SQS, and limits how many calls are in flight. The limit makes
-# webhooks wait if two conditions are met. First, at least the share _LAST_SHARE of the calls reached the limit. Second,
-# a message waited on average at least _WAITED_SECONDS until its call began. On a FIFO queue, the limit is one call, so
-# every call reaches the limit, and only the second condition matters.
+# webhooks wait if two conditions are met. First, at least the share _LAST_SHARE of the calls began as the last call
+# that the limit allowed. Second, a message waited on average at least _WAITED_SECONDS until its call began. On a FIFO
+# queue, the limit is one call, so the first condition is always met, and only the second condition matters.
 _LAST_SHARE, _WAITED_SECONDS = 0.9, 0.005
 # Numbers of webhooks by group of outcomes, such as `rejected`, and within each group by outcome.
 Totals = dict[str, dict[str, int]]
@@ -93,7 +93,7 @@ def _process(before: Scrape, after: Scrape) -> Values:
 
 
 def _full(before: Scrape, after: Scrape) -> float | None:
-    """Returns the average number of calls to SQS in flight if their limit makes webhooks wait, or None otherwise."""
+    """Returns the average number of SQS calls in flight, or None if the limit of such calls makes no webhook wait."""
     calls = _change("invoice_webhook_sqs_calls_count", before, after)
     in_flight = _change("invoice_webhook_sqs_calls_sum", before, after)
     last = _change("invoice_webhook_sqs_last_calls_total", before, after)
