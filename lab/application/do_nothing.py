@@ -5,8 +5,8 @@ FastAPI parses the JSON body; if it ends in `-model-body`, FastAPI also validate
 handler calls another service, the upstream: in a thread by `requests.get`, and on the event loop by aiohttp with a new
 session for each request. `do-something` parses the body and calls the upstream. The talk used a pod with a quarter of a
 core and 200 threads, and sent 500 requests a second for 5 s. Here, there are two loads: a closed loop, and the
-published open loop. The open loop's time is stretched, so that this machine seems as fast as the published machine (see
-`loadtest.calibrated`).
+published open loop. One factor scales the open loop's rate and duration, so that this machine seems as fast as the
+published machine (see `loadtest.calibrated`).
 
 Published: requests a second, sync and async (appendix of the talk "How to make your application up to 20x slower with
 FastAPI", 2024): do-nothing 462, 432; body 409, 411; model 355, 374; HTTP 160, 252; do-something 153, 212.

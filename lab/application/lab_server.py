@@ -19,7 +19,7 @@ from local.ports import START_SECONDS, free_port
 from local.readiness import wait_until_ready
 
 # GRACE_SECONDS: how long requests may still take after uvicorn gets the signal to stop. LAST_SECONDS: the time from the
-# signal until `serve` kills uvicorn and its workers, unless `local.child` has killed them a second earlier.
+# signal until `serve` kills processes that still run. (`local.child` kills uvicorn and its workers a second earlier.)
 GRACE_SECONDS = 2
 LAST_SECONDS = 4
 _FAILED = "the lab has ended (see its error above)"

@@ -26,11 +26,11 @@ Published (study 3): requests a second.
 At FIB=30, the unrounded rates give async ÷ sync 1.135 (1 worker) and 1.163 (4 workers), and to_thread ÷ async 0.888.
 
 What to expect: async is faster if the queries are most of the work. `sync` loses time because it starts two threads for
-each request. With many requests at a time, these threads also compete for the interpreter's lock, as shared threads do.
-From FIB=25 on, the recursion is most of the work. The recursion keeps the interpreter's lock in a thread as it does on
-the event loop, so the difference between async and sync disappears, and a thread does not help. Each process has its
-own lock, so processes use all cores that Postgres leaves free. For a small `fib`, passing the work to a process costs
-more than the computation.
+each request. If many requests run at the same time, these threads also compete for the interpreter's lock. Shared
+threads do so, too. From FIB=25 on, the recursion is most of the work. On the event loop and in a thread, the recursion
+keeps the interpreter's lock. So the difference between async and sync disappears, and a thread does not help. Each
+process has its own lock, so processes use all cores that Postgres leaves free. For a small `fib`, passing the work to a
+process costs more than the computation.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Question: a request calls a slow service. What happens if the client does not fit the endpoint?
+"""Question: a request calls a slow service. What if an `async def` endpoint uses a sync client?
 
 Setup: a slow service, the upstream, answers after `?ms=` (1 s in study 2).
 
@@ -18,11 +18,11 @@ Published (study 2, see `lab.application`):
     async                     3,190        0                53.2    8.3 s         1
     async, sync client          785      732                13.1     27 s         1
 
-What to expect: sync answers 40 threads ÷ 1 s = 40 requests a second, and async could answer 500. With a new client for
-each request, both answer only 30 to 40, because each new client reads the CA certificates, even for http. Reading them
-takes some 20 ms of CPU, or 30 ms if many threads do it at the same time. Only the shared client shows the gain of
-awaiting. Async with the sync client answers one request at a time. `anyio.open_file` is no faster than `def`: it also
-uses threads, once each for opening, reading and closing the file.
+What to expect: sync answers 40 threads ÷ 1 s = 40 requests a second, and async could answer 500 users ÷ 1 s = 500.
+With a new client for each request, both answer only 30 to 40, because each new client reads the CA certificates, even
+for http. Reading them takes some 20 ms of CPU, or 30 ms if many threads do it at the same time. Only the shared client
+shows the gain of awaiting. Async with the sync client answers one request at a time. `anyio.open_file` is no faster
+than `def`: it also uses threads, once each for opening, reading and closing the file.
 """
 
 import asyncio

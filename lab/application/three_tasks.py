@@ -1,4 +1,4 @@
-"""Question: a request has three slow tasks. Should they block a thread, or be awaited in turn or at the same time?
+"""Question: a request has three slow tasks. Should it block a thread, await them in turn, or gather them?
 
 Setup: each task waits `?ms=` (5 s in study 1). `sync_baseline` blocks a thread of the pool for each request.
 `async_independent` and `async_dependent` await one task after the other; in `async_dependent`, each task needs the

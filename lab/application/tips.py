@@ -1,4 +1,4 @@
-"""Question: how much does each of the talk's small tips save on an endpoint that does nothing else?
+"""Question: how much does each of the talk's small tips save on an endpoint that does almost no work?
 
 Setup: four ways to give the same small answer (a JSONResponse, a dict that FastAPI encodes, a declared model that
 FastAPI validates, and bytes of orjson), and two ways to validate a body (only by FastAPI, or also by the handler). For

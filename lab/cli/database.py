@@ -102,7 +102,7 @@ def _fill(url: str, scale: float) -> bool:
         raise ConfigurationError("the lab's packages are not installed: `make .venv/dev` does") from None
     with ExitStack() as stack:
 
-        @cache  # makes the bar only at the first progress, so that an earlier error is not printed on its line
+        @cache  # not drawn before the first progress, so that an earlier error has a line of its own
         def bar() -> "ProgressBar[int]":
             shown = click.progressbar(
                 length=steps(scale), label="Rows and indexes", file=sys.stderr, hidden=is_dumb(sys.stderr)

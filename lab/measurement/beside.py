@@ -21,7 +21,7 @@ class Beside:
     def environment(self, database: bool) -> dict[str, str]:
         """Returns the environment variables that tell the lab the addresses of these processes.
 
-        If `database` is False, the lab gets no database. Then it opens no pool, whose threads would count as the lab's.
+        If `database` is False, the lab opens no connection pool, because a pool's threads would count as the lab's.
         """
         ours = {"APP_LAB_UPSTREAM_URL": self.upstream.url, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
         if database:

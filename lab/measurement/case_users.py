@@ -18,8 +18,10 @@ class Seen:
 
     `seconds`: the duration of the load. `latencies`: milliseconds of each answer with a status below 400. `failed`: the
     number of other answers, and of requests without an answer. `cut`: how many of the failed requests ended in an error
-    after the connection was open. `unanswered`: the waiting time, in ms, of each failed request that the end of the
-    load interrupted. An interrupted request that has waited for at most half of the load does not count as failed.
+    after the connection was open.
+
+    The end of the load interrupts the requests in flight. An interrupted request counts as failed only if it has waited
+    for more than half of the load. `unanswered`: the waiting times, in ms, of the interrupted requests that failed.
     """
 
     seconds: float

@@ -61,7 +61,7 @@ def measure(
                 vegeta.attack(case.load, what.name, case.target(running.url), out / "results.bin", usage.tick)
             used = used_of(case.budget, budget, running, usage.cpu_s)
             threads = usage.threads()
-        # `machine.busy` is read after the lab has ended, because it times a loop, which a running lab would slow down.
+        # `machine.busy` times a loop, which a running lab would slow down. So read `busy` only after the lab has ended.
         conditions = _conditions(machine.busy, doubts(case.budget, budget))
     return Measured(_measurement(case, what, used, conditions, out), threads, usage.cores)
 

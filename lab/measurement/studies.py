@@ -25,8 +25,8 @@ def do_nothing() -> Iterator[EndpointCase]:
     """The talk's appendix: ten endpoints, each under two loads, and one of them also with a single thread.
 
     One load is a closed loop of 64 users, on a quarter of a core. The other is the published open loop of 500 requests
-    a second, on at most one core. Its time is stretched, so that this machine seems as fast as the published machine
-    (see `loadtest.calibrated`).
+    a second, on at most one core. The time of the open loop is stretched, so that this machine seems as fast as the
+    published machine (see `loadtest.calibrated`).
     """
     paths = [f"do-nothing-{kind}{what}" for what in ("", "-body", "-model-body", "-http") for kind in ("sync", "async")]
     paths += ["do-something-sync", "do-something-async"]
@@ -98,8 +98,9 @@ def orders() -> Iterator[EndpointCase]:
 
     The number of users, 31, follows from the published figures by Little's law.
 
-    The pool's time-out of 60 s is longer than the client's time-out of 30 s. As in the study, the pool therefore
-    rejects no request for which a client still waits. With two workers, only the published endpoints are measured.
+    The connection pool's time-out of 60 s is longer than the client's time-out of 30 s. As in the study, this pool
+    therefore rejects no request for which a client still waits. With two workers, only the published endpoints are
+    measured.
     """
     one = product((1,), FIB, ("async", "async_to_thread", "sync", "async_process_pool"))
     for workers, fib, path in (*one, *product((2,), FIB, ("async", "sync"))):

@@ -39,7 +39,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
         clients.append(http)
         yield
-    # Waits for the processes, because CPU time that they used later would count as that of other programs.
+    # Waits for the processes, because the CPU time that they use later would count as other programs' CPU time.
     processes.shutdown(cancel_futures=True)
 
 
@@ -68,7 +68,7 @@ def both() -> int:
     return blocks() + computes()
 
 
-# A thread runs `awaits` on the event loop, because the async client belongs to this loop.
+# A thread passes `awaits` to the event loop, because the async client belongs to this loop.
 DONE: dict[str, Callable[[], int]] = {
     "nothing": nothing,
     "awaits": lambda: from_thread.run(awaits),

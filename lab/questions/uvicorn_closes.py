@@ -1,6 +1,6 @@
 """Question: clients get resets and refusals, but the service logs nothing. When does uvicorn close connections?
 
-    python -m lab.questions.uvicorn_closes idle        a kept-alive connection, idle for less and more than five seconds
+    python -m lab.questions.uvicorn_closes idle        one kept-alive connection, idle for 4 s and then for 6 s
     python -m lab.questions.uvicorn_closes stopping    a request in flight and a new connection, after SIGTERM
 
 What to expect: uvicorn closes a connection that was idle for five seconds. At SIGTERM, uvicorn closes its listener: it

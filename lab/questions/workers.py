@@ -6,9 +6,9 @@ processes with a quarter of a CPU each, like four pods.
 
 Asked: fastapi#1484, #1727 and #2227, uvicorn#303.
 
-What to expect: workers share the CPU, so four workers on one CPU compute no more than one, and need four times the
-memory. A quarter of a CPU is 25 ms in each 100 ms: a process that has used its 25 ms stops until the next period, and
-its requests wait. The advantage of four pods is that a kill cuts off a quarter of the requests instead of all. The
+What to expect: workers share the CPU, so on one CPU, four workers compute no more than one worker, and need four times
+the memory. A quarter of a CPU is 25 ms in each 100 ms: a process that has used its 25 ms stops until the next period,
+and its requests wait. The advantage of four pods is that a kill cuts off a quarter of the requests instead of all. The
 connections are not spread evenly over four workers of one pod, so the kill of one worker can cut off nearly all
 requests.
 """

@@ -100,7 +100,7 @@ def figures(answer: Answer) -> str:
 
 
 def def_or_async_def(answer: Answer) -> str:
-    """Returns a table of work (rows) and ways to run it (columns). A cell is the answers a second ÷ those of `def`."""
+    """Returns a table of work (rows) and ways to run it (columns). A cell: the rate of answers ÷ the rate of `def`."""
     rows = []
     for work, name in WORK.items():
         cells = [_ratio(answer, Ratio(ANSWERS, case(work, way), case(work, "def"))) for way in WAYS]

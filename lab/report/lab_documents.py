@@ -122,6 +122,6 @@ def _page(folder: Path, document: Path = DOCUMENT) -> str:
 
 
 def stale() -> list[Run]:
-    """Returns those of the newest runs whose page or pictures are missing or out of date."""
+    """Returns each of the newest runs that has a missing or outdated page or picture."""
     folders = {documents.folder(name) for name in (*PUBLISHED, *QUESTIONS) if name in index.read().parts}
     return [run for run in map(read, sorted(folders)) if lab_pictures.stale(run.lab, run.answers, run.folder)]

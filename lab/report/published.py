@@ -1,4 +1,4 @@
-"""Reads the published figures of the lab's studies (published.json), and why ours differ from them (reasons.json)."""
+"""Reads the published figures of the lab's studies (published.json), and the reasons why ours differ (reasons.json)."""
 
 import json
 from pathlib import Path
@@ -7,17 +7,17 @@ from typing import Any, Literal
 from loadtest.record.shapes import Record
 
 _HERE = Path(__file__).parent
-# The reasons why published ratios were not reproduced, which we found by measuring: by study, then by comparison.
+# Why published ratios were not reproduced. (We found the reasons by measuring.) Keys: the study, then the comparison.
 REASONS: dict[str, dict[str, str]] = json.loads((_HERE / "reasons.json").read_text(encoding="utf-8"))
 
 
 class PublishedComparison(Record):
     """Two cases of a study. `published`: the figures of `over` and `under`; `claimed`: what is claimed without figures.
 
-    `metric`: `rps` (200s a second), `mean_ms` (mean latency), `threads`, or `cpu_ms` (CPU time of a request). If the
-    figure of `under` is 1, the figure of `over` is the ratio itself. For fib 30, the published rates (10, 9, 38 and 33)
-    are rounded too much, so published.json has ratios of the unrounded rates. docs/lab.md shows only comparisons with
-    `main`, at most five of a study.
+    `metric`: `rps` (answers with status 200 in a second), `mean_ms` (mean latency), `threads`, or `cpu_ms` (CPU time of
+    a request). If the figure of `under` is 1, the figure of `over` is the ratio itself. For fib 30, the published rates
+    (10, 9, 38 and 33) are rounded too much, so published.json has ratios of the unrounded rates. docs/lab.md shows only
+    comparisons with `main`, at most five of a study.
     """
 
     id: str

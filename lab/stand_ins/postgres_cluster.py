@@ -98,7 +98,7 @@ def _started(found: Path, folder: Path, port: int, rights: dict[str, Any]) -> "s
 def _end_with_this() -> None:
     """Makes the kernel end the server when the server's parent process ends, even by SIGKILL. Works only on Linux.
 
-    A parent that SIGKILL ends cannot remove the folder. Then `lab.stand_ins.postgres.start` removes it.
+    If SIGKILL ends the parent, the parent cannot remove the folder. `lab.stand_ins.postgres.start` then removes it.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGQUIT)

@@ -38,8 +38,8 @@ def programs(folder: Path) -> Path:
 def privileges(folder: Path) -> dict[str, Any]:
     """Returns the arguments with which `subprocess` runs a program as the user `nobody`, if this process runs as root.
 
-    Before that, gives `folder` and everything in it to `nobody`. If this process does not run as root, does nothing and
-    returns no arguments.
+    First makes `nobody` the owner of `folder` and everything in it. If this process does not run as root, does nothing
+    and returns no arguments.
     """
     if os.geteuid() != 0:
         return {}

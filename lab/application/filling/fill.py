@@ -75,7 +75,7 @@ def _is_full(connection: Connection[Any], counts: RowCounts) -> bool:
 def _load(
     connection: Connection[Any], table: str, counts: RowCounts, progress: Callable[[int], object], chunk: int
 ) -> None:
-    """Copies a table's rows to the database. FREEZE saves the first SELECT from writing hint bits to the table."""
+    """Copies a table's rows to the database. With FREEZE, the first SELECT writes no hint bits."""
     statement = sql.SQL("COPY {} FROM STDIN WITH (FREEZE)").format(sql.Identifier(table))
     rows = _rows(counts, table)
     with connection.cursor().copy(statement) as copy:

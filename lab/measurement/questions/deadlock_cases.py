@@ -17,7 +17,7 @@ def _measured(stage: Stage, path: str, users: int, pool: int = 10) -> Figures:
     command = uvicorn("deadlock", "--timeout-graceful-shutdown", "1")
     with stage.serve(command, pool_size=str(pool), pool_timeout="5") as app:
         watch(f"{app.url}/{path}", users, WARM_UP_S)
-        sleep(WARM_UP_S)  # until the warm-up's last requests end; otherwise, they would count as more users
+        sleep(WARM_UP_S)  # The warm-up's last requests must end first, because they would act as more users.
         seen = watch(f"{app.url}/{path}", users, stage.seconds(SECONDS))
     in_time = sum(latency <= 1000 for latency in seen.latencies)  # noqa: PLR2004  # milliseconds
     sent = len(seen.latencies) + seen.failed
