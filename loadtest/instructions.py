@@ -116,7 +116,7 @@ def count(subject: str, webhooks: int, folder: Path) -> Count:
 
 
 def environment(subject: str, home: Path) -> dict[str, str]:
-    """Returns a subject's environment. It inherits only PATH, because variables on the stack may change the count."""
+    """Returns a subject's environment. It inherits only PATH: more variables would move the stack and change counts."""
     return variables(QUEUE_URL.rpartition("/000000000000")[0], None, QUEUE_URL) | {
         "APP_MAX_WAIT": "300",  # under callgrind, everything takes fifty times as long
         "APP_SQS_TIMEOUT": "60",

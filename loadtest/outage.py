@@ -36,7 +36,7 @@ RATE, SECONDS = 500, 60
 # reasons: the time of vegeta's first request is known only to about 0.5 s, and after the outage, the service still
 # backs off and opens new connections.
 CLOSE_S = 3.0
-# The pipe to vegeta has room for fewer webhooks than this. If more were written, vegeta has begun to read them.
+# If more webhooks than this were written, vegeta has begun to read, because the pipe to vegeta has room for fewer.
 _IN_PIPE = 10
 
 

@@ -14,7 +14,7 @@ def finish(comparison: Comparison, file: Path, table: str) -> None:
 
 
 def doubts(comparison: Comparison) -> list[str]:
-    """Returns a list with one paragraph: a line for each reason to doubt a repeat. Without reasons, returns []."""
+    """Returns [] if no repeat is doubtful. Otherwise, returns one text in a list: a line for each reason to doubt."""
     lines = [
         f"DOUBTFUL: {run.measurement.name}, {run.kind}, repeat {run.repeat + 1}: {doubt}"
         for run in comparison.runs

@@ -121,8 +121,8 @@ def _send(
     """Runs vegeta, while a prober probes the service, and `observer` observes the machine and the queue.
 
     `cpu` returns the CPU seconds that the service has used so far. The last probe may end half a minute after
-    vegeta ends. The observer and `cpu` leave out this half minute, in which the service still works for clients that
-    have disconnected.
+    vegeta ends. `observer` and `cpu` measure only until vegeta ends, because afterwards, the service may still work for
+    clients that have disconnected.
     """
     progress.phase("sending")
     prober = Prober(traffic.url, traffic.health, traffic.is_healthy)

@@ -12,9 +12,9 @@ from loadtest.stage.billing_stage import BillingStack
 from loadtest.stage.stack import PASSWORD, USER, Stack
 from loadtest.stage.subject import AttackSubject
 
-# The number of additional invoices for v01: for the webhook before the attack, for webhooks that vegeta reads but does
-# not send, and for the second and later webhooks of each user. There are few later webhooks, because v01 answers only
-# about one webhook a second.
+# The number of additional invoices for v01. They are for the webhook before the attack, for webhooks that vegeta reads
+# but does not send and, in a closed loop, for each user's webhooks after the first one. SPARE is enough, because v01
+# answers only about one webhook a second.
 SPARE = 50
 
 

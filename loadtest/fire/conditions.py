@@ -16,9 +16,9 @@ LATE_MS = 100.0
 class Observer:
     """A context that observes the machine and the queue during an attack. `conditions` returns the result.
 
-    Without a `stack`, the service was started elsewhere, perhaps on this machine. Then the CPU use of other processes
-    is not reported, because one of them may be the service. The same is true if the service runs in a container.
-    `service`: a context that observes a service that was started elsewhere, or None.
+    Without a `stack`, the load test has not started the service, but the service may run on this machine. Then the CPU
+    use of other processes is not reported, because one of them may be the service. The same is true if the service runs
+    in a container. `service`: a context that observes a service that the load test has not started, or None.
     """
 
     def __init__(self, stack: Far | None = None, service: AbstractContextManager[object] | None = None) -> None:

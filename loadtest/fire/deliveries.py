@@ -19,10 +19,10 @@ from local.usage_events import SeededBillable
 
 
 class Mix(NamedTuple):
-    """The shares of unusual messages among all messages.
+    """The shares of unusual messages among all messages, and the flag `hostile`.
 
     `again`: a message is sent a second time. `too_late`: an older event is sent after a newer event about the same
-    invoice. `poison`: a message can never succeed. `hostile`, no share: whether to use the names and ids of
+    invoice. `poison`: a message can never succeed. `hostile`: whether to use the names and ids of
     `loadtest.fire.hostile`, and the three kinds of customers of `loadtest.fire.customers`.
     """
 

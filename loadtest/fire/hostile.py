@@ -30,7 +30,7 @@ _PLANS = (
 def renamed_of_each(usage: dict[str, list[Expected]], source: random.Random) -> dict[str, list[Expected]]:
     """Returns `usage`, by invoice, with other ids and descriptions.
 
-    The items of a customer have different ids, except that sometimes two with different times and amounts share an id.
+    Two items of a customer share an id only sometimes, and only if their times and amounts differ.
     """
     found: dict[str, list[Expected]] = {}
     for _, some in groupby(usage.items(), key=lambda one: one[1][0].owner):

@@ -61,7 +61,7 @@ class Invoices:
         return found
 
     def _digest(self, invoice: dict[str, Any]) -> bytes | None:
-        """Returns the key under which `received` counts the invoice, or None if it is open or of another attack."""
+        """Returns the invoice's key in `received`. None if the invoice is open or of another attack."""
         expected = self._expected.get(invoice["id"])
         if expected is None or invoice["closed_at"] is None:
             return None

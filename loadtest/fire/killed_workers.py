@@ -57,7 +57,7 @@ class Workers:
     def check(self) -> None:
         """Raises ChildProcessError, with the log's last line, if a worker has ended by itself."""
         for process in self._processes:
-            # Poll first, because the other thread sets `_victim` before it kills the worker.
+            # Poll before comparing: the other thread sets `_victim` before it kills, so no killed worker is reported.
             if process.poll() is not None and process is not self._victim:
                 require_running(process, self._log)
 

@@ -55,7 +55,8 @@ class Person:
         free = [one for one in invoices if one["id"] in self._planned and one["id"] not in self.deeds]
         stages = {stage: [one for one in free if one["stage"] == stage] for stage in _DEEDS}
         for _ in range(due):
-            # Choose the stage before the invoice, because few invoices are in the stage `charging` at any time.
+            # Choose the stage before the invoice. Otherwise, the person would rarely change an invoice in the stage
+            # `charging`, because few invoices are in this stage at any time.
             stage = self._random.choice([stage for stage, some in stages.items() if some] or [""])
             if not stage:
                 return

@@ -11,8 +11,8 @@ def audit(sent: dict[str, bytes], accepted: Iterable[str], received: Counter[byt
 
     `lost`: webhooks that got 200, but are not in the queue as sent. `altered`: messages in the queue with bytes that
     were not sent. `unasked`: 200s for an id that was not sent, and further 200s for the same id. `late`: messages in
-    the queue whose webhook got no 200. `duplicates`: further copies of a sent message. The audit holds even if there
-    are late messages and duplicates.
+    the queue whose webhook got no 200. `duplicates`: further copies of a sent message. The audit succeeds (see
+    `Audit.holds`) even if there are late messages and duplicates.
     """
     answers = Counter(accepted)
     unasked = sum(count - (event_id in sent) for event_id, count in answers.items())

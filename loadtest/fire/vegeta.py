@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple, Protocol
 
 from loadtest.record.shapes import Latencies, Load
 
-LATE_SECONDS = 60  # the time that vegeta gets to start and to write results, besides the attack and its time-out
+LATE_SECONDS = 60  # extra time in which vegeta starts and writes the results
 
 
 class Hit(NamedTuple):

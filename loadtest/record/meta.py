@@ -14,7 +14,7 @@ from pathlib import Path
 from loadtest.record.comparison import Environment
 from loadtest.record.folders import ROOT
 
-# Results and documents do not count as code. Of profiles/, only the pictures are excluded, because it also has code.
+# Results and documents do not count as code. In profiles/, only the pictures are results; all other files are code.
 _PICTURES = tuple(f"profiles/*.{kind}" for kind in ("png", "svg", "txt", "webp"))
 _RESULTS = ("loadtest/results", "tests/cluster/record.json", "docs/simulation", "*.md", *_PICTURES)
 # Code that only checks, stores or draws figures. A change to it does not change a figure.

@@ -47,10 +47,10 @@ class Latencies(Record):
 
 
 class ProbeLatencies(Record):
-    """Latency in ms of probes of `path` that got a healthy response, on new connections during an attack.
+    """Latencies in ms of the probes during an attack, each on a new connection. `path`: the path of the probes.
 
-    `number`: all probes. `failed`: probes without a healthy response within 30 s. The latencies are None if all probes
-    failed. (Up to commit 39adb59, latencies included failed probes.)
+    `number`: all probes. `failed`: probes without a healthy response within 30 s. The latencies leave out failed
+    probes, and are None if all probes failed. (Up to commit 39adb59, latencies included failed probes.)
     """
 
     path: str = "/healthz"
@@ -103,9 +103,9 @@ class Used(Record):
 class Measurement(Record):
     """One attack. `used` and `sqs` are None for a service at --url.
 
-    `request`: the method and path of the requests, or None for webhooks. `busiest`: the cores that the busiest process
-    of a service at --url used (see `loadtest.stage.stage_listener`), or None if the service runs on another machine,
-    or if the load test has started it.
+    `request`: the method and path of the requests, or None for webhooks. `busiest`: for a service at --url, the cores
+    that its busiest process used (see `loadtest.stage.stage_listener`). None if the load test has started the service,
+    or if no process of the service is visible on this machine.
 
     `audit`: None for a service at --url without --queue-url, for an `AttackSubject` with `enqueues=False`, and in
     the lab.

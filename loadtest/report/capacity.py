@@ -90,7 +90,7 @@ def full_ms() -> float:
 
 
 def capacity(rate: float, of: Measured, fifo: bool = False) -> Capacity:
-    """Returns the resources that `rate` webhooks a second need. `of`: the costs of one. `fifo`: the queue is FIFO."""
+    """Returns the resources that `rate` webhooks a second need. `of`: a webhook's costs. `fifo`: the queue is FIFO."""
     message = figures.BODY_BYTES + figures.ATTRIBUTE_BYTES
     out_bytes = figures.BODY_BYTES * (1 + figures.ESCAPES) + figures.ENTRY_BYTES
     gigabytes = rate * out_bytes * figures.MONTH_SECONDS / 1e9

@@ -44,8 +44,8 @@ CALLS_IN_FLIGHT, FIFO_CALLS_IN_FLIGHT = 4, 1
 BODY_BYTES = 5_686
 # Bytes of a message's attributes, which SQS counts as part of the message's size.
 ATTRIBUTE_BYTES = 137
-# ENTRY_BYTES: bytes of an entry in the call's JSON besides the body, including the attributes. ESCAPES: bytes that
-# escaping adds for each byte of the body.
+# ENTRY_BYTES: bytes that a message takes in the JSON of a call, with its attributes but without its body. ESCAPES:
+# bytes that escaping adds for each byte of the body.
 ENTRY_BYTES = 330
 ESCAPES = 0.111
 # Seconds from receiving a message to deleting it. This is an assumption about the worker.
@@ -80,7 +80,7 @@ FREE_REQUESTS = 1_000_000
 # Dollars per million requests. https://aws.amazon.com/sqs/pricing/ was not available. Two texts quote its prices:
 # https://cloudburn.io/blog/amazon-sqs-pricing (for standard queues; it says that FIFO queues have no tiers) and
 # https://unanswered.io/guide/aws-sqs-pricing-and-cost-optimization (for both kinds of queue; it lacks the second tier).
-# FIFO's $0.40 for the second tier is from a quotation of AWS's table in a public repository: not verified.
+# FIFO's $0.40 for the second tier is from a public repository that quotes AWS's table: not verified.
 STANDARD_PRICES = (Tier(100e9, 0.40), Tier(200e9, 0.30), Tier(float("inf"), 0.24))
 FIFO_PRICES = (Tier(100e9, 0.50), Tier(200e9, 0.40), Tier(float("inf"), 0.35))
 
@@ -101,7 +101,7 @@ CHARGEBEE_CALLS = {"Starter, test site": 150, "Performance": 1_000, "Enterprise"
 
 
 def dollars(amount: float, prices: tuple[Tier, ...]) -> float:
-    """Returns the price of `amount` units in a month, in dollars. For SQS, the result is in millionths of a dollar."""
+    """Returns the price of `amount` units a month: in dollars or, for SQS, in millionths of a dollar (see `Tier`)."""
     total = below = 0.0
     for tier in prices:
         total += max(0.0, min(amount, tier.amount) - below) * tier.dollars

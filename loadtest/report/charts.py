@@ -38,7 +38,7 @@ def distribution(comparison: Comparison) -> Spec:
 
 
 def latencies(comparison: Comparison) -> Spec:
-    """Returns a chart with a line for each release, from its fastest to its slowest response, bold from p50 to p99."""
+    """Returns a chart: for each release, a line from the fastest to the slowest response, bold from p50 to p99."""
     rows = [
         {"release": name, **run.latencies.model_dump()}
         for name in comparison.names("published")

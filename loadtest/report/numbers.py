@@ -83,7 +83,7 @@ def fits() -> list[float]:
 
 
 def overhead_ms() -> float:
-    """Returns the CPU that `calibrated` adds to each request, in ms of the published machine's time."""
+    """Returns the CPU time in ms that `calibrated` adds to each request, converted to the published machine's speed."""
     comparison, _ = newest("calibrated")
     return comparison.overhead_ms / comparison.factor
 

@@ -41,7 +41,7 @@ def _page(comparison: Comparison, specs: dict[str, Spec]) -> str:
 
 
 def render(template: str, specs: dict[str, Spec], package: str = __package__, **values: object) -> str:
-    """Renders a template of `package`. The browser draws the charts in light or dark colours, as set in the system.
+    """Renders a template of `package`. The browser draws the charts in light or dark colours, as the reader prefers.
 
     `specs`: the chart for each element, by the element's id. `values`: further variables of the template.
     """

@@ -11,7 +11,7 @@ from loadtest.record.comparison import Comparison
 from loadtest.report import bar_charts, capacity_chart, charts, theme
 
 SVG_SIZE = (640, 280)
-_ROOM = {"left": 30, "right": 20, "top": 5, "bottom": 5}  # margins in pixels, because text is wider in some fonts
+_ROOM = {"left": 30, "right": 20, "top": 5, "bottom": 5}  # margins in pixels: room for text in wider fonts
 
 
 def write(comparison: Comparison, out: Path) -> None:

@@ -7,8 +7,8 @@ from loadtest.record.shapes import Measurement
 from loadtest.report.cells import label, markdown, of
 from loadtest.report.figures import CPU, value_of
 
-# FEWEST: the repeats that an interval with 93 % confidence needs. NARROW: an interval is narrow if its width is at most
-# this share of the ratio.
+# FEWEST: an interval with 93 % confidence needs at least this many repeats. NARROW: an interval is narrow if its width
+# is at most this share of the ratio.
 FEWEST, NARROW = 5, 0.1
 
 
@@ -48,7 +48,7 @@ def gain(comparison: Comparison, before: str, after: str) -> MedianEstimate:
 
 
 def duets_of(comparison: Comparison, name: str) -> str:
-    """Returns the `kind` of the runs of the program `name`: its name and, if it ran beside a copy of itself, AGAIN."""
+    """Returns the `kind` of the runs of `name`: `name`, followed by AGAIN if it also ran beside a copy of itself."""
     again = f"{name} {AGAIN}"
     return again if any(run.kind == again for run in comparison.runs) else name
 
@@ -102,14 +102,14 @@ def against(comparison: Comparison) -> str:
 
 
 def resolution(comparison: Comparison) -> float:
-    """Returns how far the CPU ratio of two copies of the newest release may be from 1, according to its interval."""
+    """Returns the largest distance from 1 in the interval of the CPU ratio of two copies of the newest release."""
     again, reference = (run.measurement.name for run in comparison.runs[:2])
     found = ratio(_cpu(comparison, again, again), _cpu(comparison, again, reference))
     return _distance(found)
 
 
 def _distance(found: MedianEstimate) -> float:
-    """Returns the distance between 1 and the end of the interval that is farther from 1."""
+    """Returns the distance between 1 and the farther end of the interval."""
     return max(found.high - 1, 1 - found.low)
 
 

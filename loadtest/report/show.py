@@ -15,8 +15,8 @@ NAMED = 3  # at most this many lost webhooks are printed; meta.json has all of t
 def attack(attack: AttackRecord, out: Path) -> None:
     """Prints the report of an attack, and writes plot.html and the picture of every request to `out`.
 
-    The report has vegeta's text report, the probes and the audit. It also has the budget, CPU and memory or, for a
-    service at --url, an explanation of the figures.
+    The report has vegeta's text report, the probes and the audit. For a service at --url, it also explains the figures.
+    For any other service, it also has the budget and the used CPU and memory.
     """
     measured = attack.measurement
     (out / "plot.html").write_text(vegeta.plot(out / "results.bin"), encoding="utf-8")

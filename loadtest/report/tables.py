@@ -1,4 +1,4 @@
-"""Markdown tables of `history` and `calibrated`, for a terminal and documents."""
+"""Markdown tables of the commands `history` and `calibrated`, for a terminal and documents."""
 
 from loadtest.record.comparison import Comparison
 from loadtest.record.price_estimate import MedianEstimate, estimate

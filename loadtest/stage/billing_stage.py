@@ -67,7 +67,7 @@ class BillingStack:
         return {"table": f"{self.process.name}, TLS", "toxics": self.toxics, "chargebee": chargebee}
 
     def environment(self) -> dict[str, str]:
-        """Returns the environment variables of a service that uses the stand-in, and the table through the proxy."""
+        """Returns the variables of a service that calls the stand-in directly, and the table through the proxy."""
         aws = EmbeddedAws(0, self.far, self.tls.bundle).environment()
         chargebee = {"APP_CHARGEBEE_URL": self.chargebee.url, "APP_CHARGEBEE_API_KEY": self.chargebee.api_key}
         return settled(aws) | chargebee | {"APP_BILLING_TABLE": TABLE}

@@ -58,7 +58,7 @@ def command(counted: list[str], out: Path) -> list[str]:
 
 
 def _fixed_addresses() -> list[str]:
-    """Returns the beginning of a command that switches off address randomisation, or [] if the system forbids this."""
+    """Returns a command prefix that switches off address randomisation, or [] if setarch is missing or forbidden."""
     setarch = ["setarch", "--addr-no-randomize"]
     try:
         allowed = subprocess.run([*setarch, "true"], capture_output=True, check=False).returncode == 0

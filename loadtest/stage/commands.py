@@ -17,7 +17,8 @@ STOP_SECONDS = 120
 def run(command: str) -> tuple[int, list[str]]:
     """Runs `python -m COMMAND`. Returns its exit code, and the lines of its output.
 
-    On Ctrl-C, first ends the command, which stops its own processes, and then raises KeyboardInterrupt.
+    On Ctrl-C, sends SIGINT to the command, which then stops its own processes. Raises KeyboardInterrupt after the
+    command has ended.
     """
     lines = []
     # Restore Python's SIGINT handler: a background job of a script ignores SIGINT, and the command would inherit this.

@@ -29,7 +29,7 @@ class CgroupV1:
             if limits.memory is not None:
                 (self._memory / "memory.limit_in_bytes").write_text(str(limits.memory), encoding="utf-8")
                 with_swap = self._memory / "memory.memsw.limit_in_bytes"
-                if with_swap.exists():  # the file exists if the kernel can limit swap; a pod has no swap
+                if with_swap.exists():  # only if the kernel can limit swap; equal limits mean no swap, as in a pod
                     with_swap.write_text(str(limits.memory), encoding="utf-8")
         except OSError as error:
             self.close()
