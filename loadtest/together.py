@@ -81,7 +81,7 @@ def _measured(played: "list[Future[Measurement]]") -> list[Measurement]:
 
 
 def _end(played: "list[Future[Measurement]]") -> None:
-    """Kills running vegeta processes again and again, until both attacks have ended. Used after Ctrl-C, for example."""
+    """Ends both attacks: kills each vegeta process until no attack is running. Used after Ctrl-C, for example."""
     while wait(played, POLL_SECONDS).not_done:
         for child in psutil.Process().children():
             with suppress(psutil.Error):

@@ -30,7 +30,8 @@ def python(lock: Path, folder: Path, base: str = sys.executable) -> Path:
     """
     asked = [base, "-c", "import sys; print(sys.version, sys.base_prefix, end='')"]
     interpreter = subprocess.run(asked, check=True, capture_output=True).stdout
-    texts = [file.read_bytes() for file in sorted(lock.parent.glob("*.lock"))]  # a lock may include other locks
+    # The environment's name depends on all lock files in the folder, because `lock` may include other lock files.
+    texts = [file.read_bytes() for file in sorted(lock.parent.glob("*.lock"))]
     made = folder / sha256(b"".join([interpreter, lock.name.encode(), *texts])).hexdigest()[:12]
     if not (made / INSTALLED).exists():
         _make(made, lock, base)

@@ -14,7 +14,7 @@ def is_here(url: str) -> bool:
 def _is_own(family: socket.AddressFamily, address: str | int) -> bool:
     """Returns True if a socket can be bound to the address, which is possible only for addresses of this machine.
 
-    Returns True for all loopback addresses, even for `::1` on a machine without IPv6, which has no such address.
+    Returns True for all loopback addresses, even for `::1` if this machine has no IPv6 and thus no such address.
     """
     if ip_address(address).is_loopback:
         return True

@@ -33,7 +33,7 @@ from local.sample_events import default_file
 USERS = 64
 WARM = 300  # webhooks before the count, so that the interpreter specialises code, and the service fills its caches
 TURNS = 8  # iterations of the event loop between two responses of SQS, enough for a webhook to join a batch
-PATIENCE = 1000  # the run fails if more than this many answers of SQS in a row bring no sender a response
+PATIENCE = 1000  # the run fails after more than this many calls of `_answer` in a row without a response to a sender
 FLOOR = "asgi_noop"
 HEAD = (
     b"POST /webhooks/chargebee HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nUser-Agent: Go-http-client/1.1\r\n"
@@ -74,7 +74,7 @@ class Senders:
             sender.close()
 
     async def _answer(self) -> None:
-        """Makes SQS answer a call. Raises RuntimeError if a response is no 200, or if senders get no more responses."""
+        """Makes SQS answer a call. Raises RuntimeError if a response is not 200, or if none arrives: see PATIENCE."""
         before = self.answered
         for _ in range(TURNS):
             await asyncio.sleep(0)

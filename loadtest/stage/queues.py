@@ -40,7 +40,7 @@ class Embedded:
     def __init__(self, tls: Certificates | None = None) -> None:
         self._tls = tls
         self._running: AbstractContextManager[EmbeddedAws] | None = None
-        self._port = free_port()  # no outgoing connection gets this port after `kill`: see `local.ports`
+        self._port = free_port()  # a port that no outgoing connection can take after `kill`: see `local.ports`
 
     def start(self) -> None:
         self._running = embedded_aws.start(self._port, tls=self._tls)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
 # The share of botocore's CAs in each bundle. Loading all CAs takes 25 ms under OpenSSL 3.0. It took 4.6 ms under 1.1.1,
-# which the original service's image presumably had. `openssl-1.1` has only as many CAs as load in 4.6 ms under 3.0.
+# which the original service's image presumably had. `openssl-1.1` has so few CAs that they load in 4.6 ms under 3.0.
 # `python -m loadtest ca-bundle` measures the time on this machine.
 BUNDLES = {"full": 1.0, "openssl-1.1": 4.6 / 25}
 USER = PASSWORD = "demo"  # noqa: S105  # as in a local run

@@ -30,7 +30,7 @@ class Listener:
 
     def __enter__(self) -> Self:
         self._began, self._before = time.monotonic(), self._cpu()
-        psutil.cpu_percent()  # the next call measures from here
+        psutil.cpu_percent()  # the next call returns the average since this call
         return self
 
     def __exit__(self, *error: object) -> None:

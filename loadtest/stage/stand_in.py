@@ -64,7 +64,7 @@ class StandIn:
     def __init__(self, *, bodies: bool = True, tls: Certificates | None = None) -> None:
         self._bodies, self._tls = bodies, tls
         self._process: subprocess.Popen[bytes] | None = None
-        self._port = free_port()  # no outgoing connection gets this port after `kill`: see `local.ports`
+        self._port = free_port()  # a port that no outgoing connection can take after `kill`: see `local.ports`
 
     def start(self) -> None:
         """Starts the process, and returns when it listens.

@@ -55,8 +55,8 @@ class AttackSubject:
 
     `port`: the name of the variable with the port on which the program listens. `ready`: the path that returns 200 when
     the program is ready. `enqueues`: True if an audit checks that each webhook with a 200 is in the queue. `core`: the
-    only core that the program may use when it starts. `folder`: the working directory, from which Python imports the
-    service.
+    program starts pinned to this core; None means no pinning. `folder`: the working directory, from which Python
+    imports the service.
     """
 
     name: str
