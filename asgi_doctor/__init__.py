@@ -16,7 +16,7 @@ block.py        a block: one callback of the loop, with its samples
 greenlets.py    the frames of a thread, even while the thread runs a greenlet
 stacks.py       stacks as locations in files
 parts.py        divides a block among the lines that share it
-request.py      finds the request that a task of another thread works for
+request.py      finds the request that a task or callback of the loop works for
 pools.py        calls that wait for a thread of a pool; threads.py: the lines that the threads of the pool run
 startup.py      the lines that block the application's start
 tally.py        adds up a line's blocks; decides whether the line waits, computes, builds a client or collects garbage

@@ -109,7 +109,7 @@ STARTUP_COMPUTES = Cure(
     "do this before serving in a thread or process, or prepare it when the image is built",
     "index = await anyio.to_thread.run_sync(build_index)",
 )
-# Advice for a line that waits. Each regular expression matches the line, or the file of a function that it calls.
+# Advice for a line that waits. A regular expression matches the line's code, or the path of a file that the line calls.
 WAITING_CALLS = (
     (r"/botocore/|/boto3/|/s3transfer/", AWS),
     (r"/subprocess\.py$|\bsubprocess\.|\bos\.(system|waitpid|wait|popen)\(", SUBPROCESS),

@@ -135,7 +135,7 @@ def _read(pid: int, folder: Path, seconds: float, say: Callable[[str], None]) ->
                 (folder / "script.py").unlink(missing_ok=True)  # makes the process stop watching and write its findings
     if not _runs(pid):
         raise DoctorError(f"process {pid} has ended")
-    _execute(pid, os.devnull)  # replaces the script: the process would look for it later, when its folder is deleted
+    _execute(pid, os.devnull)  # replaces the script; otherwise, the process would later look for a deleted file
     raise DoctorError(f"process {pid}: {_SILENT}")
 
 

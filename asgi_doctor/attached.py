@@ -70,7 +70,7 @@ def _running_loops(main: asyncio.AbstractEventLoop | None) -> Iterator[RunningLo
     for thread in sorted(threading.enumerate(), key=lambda one: one is not threading.main_thread()):
         frames = frames_of_thread(thread.ident or 0)
         depth = next((index for index, one in enumerate(frames) if one.f_code.co_flags & inspect.CO_COROUTINE), None)
-        if depth is None:  # no coroutine runs: estimates the depth; `Watchdog._answer` corrects it later
+        if depth is None:  # no coroutine runs, so this is an estimate until `Watchdog._answer` counts the loop's frames
             own = [index + 1 for index, one in enumerate(frames) if _OF_LOOP.search(one.f_code.co_filename)]
             depth = max(own, default=len(frames))
         here = [main] if thread is threading.main_thread() else []
@@ -88,7 +88,7 @@ def _loop_of(value: object) -> asyncio.AbstractEventLoop | None:
 
 
 def _forget(folder: str, sources: set[str], loops: list[asyncio.AbstractEventLoop]) -> None:
-    """Waits for the doctor's last callbacks. Removes the doctor's modules, and linecache's files except `sources`."""
+    """Waits for the doctor's last callbacks. Removes the doctor's modules, and linecache's entries except `sources`."""
     for loop in loops:
         free = threading.Event()
         with suppress(RuntimeError):  # the loop is closed

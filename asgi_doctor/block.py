@@ -12,7 +12,7 @@ from asgi_doctor.watched import Passed
 # Seconds. Python code releases the interpreter lock to a waiting thread within 5 ms (`sys.getswitchinterval()`). The
 # other 10 ms are for getting a core. If the sampler waits longer, C code or a garbage collection has kept the lock.
 MOST_SWITCH = 0.015
-SAMPLES = 5  # a block that is as long as the limit gets this many samples
+SAMPLES = 5  # samples in a time as long as the limit; at the start of a block, watchdog.py takes more
 MOST_SAMPLES = 100  # a block keeps only this many samples, the latest ones
 
 
@@ -42,7 +42,7 @@ class Block:
 
     `callback` identifies the callback. `without_core`: seconds in which the thread had no core, or another thread kept
     the interpreter lock. `computing` and `collecting` are sums over all samples, even those no longer in `samples`.
-    `kept_lock`: the loop's thread kept the lock at the beginning, so a second sample may be missing.
+    `kept_lock`: the loop's thread kept the lock at the beginning of the block, so there may be only one sample.
     """
 
     callback: Hashable
@@ -92,7 +92,7 @@ def begun(key: Hashable, request: Request, passed: Passed, wanted: float, times:
     meanwhile. In this case, the block began earlier than the most probable time.
     """
     earliest, probably = times
-    if passed.released_lock:  # the loop iterates, so only a garbage collection can have kept the lock for long
+    if passed.released_lock:  # the loop often released the lock; only a garbage collection can have kept it for long
         kept, began = passed.collecting > MOST_SWITCH, passed.at - passed.collecting
     else:
         kept, began = passed.kept_lock and passed.late > MOST_SWITCH, passed.at - passed.seconds + wanted

@@ -22,7 +22,7 @@ def main(
     """Runs the command and returns its exit code.
 
     The exit code is 2 after a DoctorError, 3 (uvicorn's code) if the application's start-up fails, and otherwise 0.
-    --check replaces the 0: by 2 if any request of --send got only errors as responses, else by 1 if a finding is new.
+    With --check, 0 becomes 2 if any request of --send got only errors as responses, or else 1 if a finding is new.
     If the start-up hangs and --for is given, this function does not return, but ends the process with 3. `explain`
     adds lines to a finding in the summary. Raises SystemExit after --help (0), or if an option is wrong (2).
     """

@@ -43,7 +43,7 @@ class Finding:
     OpenTelemetry's trace id of the last block, or None. `uncertainty`: half the width of the 95 % confidence interval
     of `seconds`, or 0 if no other line shares the blocks. `libraries`: the packages that the line calls; if the line
     is in a library, this library comes first. `allowed`: a comment in the code allows the line to block. `coroutine`:
-    the nearest outer line in an `async def`, or "" if there is none, or if the blocking line is in an `async def`.
+    the nearest calling line in an `async def`, or "" if there is none or if the blocking line itself is in one.
     """
 
     file: str

@@ -102,7 +102,7 @@ class Findings:
         """Returns the long parts and the short parts of a block. If the block is below the limit, all parts are short.
 
         Otherwise, a part is long if it is above the limit, or if an earlier block of the same route had a long part at
-        the same line. If this is true of no part, all parts count as long.
+        the same line. If there is no such part, all parts count as long.
         """
         parts, route = divided(block, self._limit / SAMPLES), block.request.route
         long = [part for part in parts if part.seconds > self._limit or (part.location, route) in self._long]

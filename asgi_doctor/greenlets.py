@@ -8,7 +8,7 @@ import threading
 from types import FrameType
 from typing import Any
 
-# The greenlet that each traced thread runs, by the thread's identifier.
+# Maps the identifier of each traced thread to the greenlet that the thread runs.
 _running: dict[int, Any] = {}
 
 

@@ -80,7 +80,7 @@ class NoBlocking:
         loops.observe()
         loops.listeners.append(self._changed)
         running, here = list(loops.running), _running_loop()
-        if here is not None and all(one.loop is not here for one in running):  # `here` started before `observe`
+        if here is not None and all(one.loop is not here for one in running):  # `here` ran before `observe` was called
             running.append(RunningLoop(here, threading.current_thread(), depth_of_loop()))
         for loop in running:
             self._changed(loop, starts=True)

@@ -18,6 +18,6 @@ def exported() -> LoopDelay | None:
             description="How much later than scheduled the event loop runs a timer.",
             explicit_bucket_boundaries_advisory=_BOUNDS,
         )
-    except (ImportError, TypeError):  # before 1.30, the API cannot set boundaries; the defaults are for milliseconds
+    except (ImportError, TypeError):  # an API before 1.30 has only default boundaries, which are for milliseconds
         return None
     return LoopDelay(histogram.record, INTERVAL_SECONDS)

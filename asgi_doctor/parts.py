@@ -17,15 +17,15 @@ from asgi_doctor.block import SAMPLES, Block, Sample
 from asgi_doctor.request import Request
 from asgi_doctor.stacks import Location, Stack
 
-# If a function takes at least this share of its caller's time, the part is the function, not the caller. Half would be
-# too little: of three functions that take equal times, one often has more than half of the samples if these are few.
+# If a function takes at least this share of its caller's time, the part is the function, not the caller. Half is too
+# small a share: if there are only a few samples, one of three equally slow functions often has more than half of them.
 _MOST = 3 / 4
 # Samples that alternate at random (see _RARELY) are ignored if they take less than this share of the time.
 _LITTLE = 1 / 5
 # A line is ignored if it takes less than this share of a block, and less than the limit.
 _TINY = 1 / 10
-# Samples of a line count as consecutive if other samples interrupt them this many times less often than they would in
-# a random order.
+# The samples of a line count as consecutive if they form few groups: in a random order, they would form at least this
+# many times as many groups.
 _RARELY = 3
 # A block counts as waiting if its share of CPU time is less than _WAITS, and if the system counts CPU time.
 _WAITS, _COUNTS_CPU = 1 / 4, Path("/proc/self/schedstat").exists()
@@ -95,7 +95,7 @@ def _seen(sample: Sample, request: Request, interval: float) -> _Seen:
 
 
 def _is_of_framework(stack: Stack) -> bool:
-    """Returns whether the framework works for the endpoint: a framework's frame is deeper than all the user's."""
+    """Returns whether the framework works for the endpoint, because its frame is deeper than all frames of the user."""
     own = max((index for index, one in enumerate(stack) if one.in_app), default=-1)
     return any(one.file.endswith(FRAMEWORKS) for one in stack[own + 1 :])
 
@@ -143,11 +143,11 @@ def _assign(seen: list[_Seen], depth: int, *, waits: bool) -> None:
 
 
 def _assign_mixed(seen: list[_Seen], depth: int) -> None:
-    """Assigns samples whose functions alternate at random. If one function exceeds _MOST, assigns only its samples.
+    """Assigns samples whose functions alternate at random: all of them to the longest line at the index `depth`.
 
-    Otherwise, assigns all samples to the line at the index `depth` that calls these functions for most of the time.
+    If the longest function takes _MOST of the time, or if `depth` is 0 (not a line), assigns only its samples.
     """
-    if depth == 0:  # prefer the user's code to the code of libraries
+    if depth == 0:  # if any samples are of the user's code, ignores those that are only of libraries
         seen = [one for one in seen if one.path[1].in_app] or seen
     functions: dict[tuple[str, str] | None, list[_Seen]] = defaultdict(list)
     for one in seen:

@@ -32,9 +32,9 @@ class Request(NamedTuple):
     def route(self) -> str:
         """Returns method and path, as in `GET /orders/{id}`, or "" outside of a request.
 
-        The path is the path of the request, in which names replace the values of the parameters. The framework's route
-        is not used, because its path lacks the prefixes of the routers that include it. Before the framework has chosen
-        the route, `{}` replaces numbers and other identifiers.
+        This is the request's path, with the names of the parameters instead of their values. The path of the
+        framework's route is not used, because it lacks the prefixes of the outer routers. Before the framework has
+        chosen the route, `{}` replaces numbers and other identifiers.
         """
         if self.scope is None or "path" not in self.scope:
             return ""
@@ -100,8 +100,8 @@ def callback_of(
     if task is not None:
         key = id(task), task.get_name()
         return known if key == known[0] else (key, request_of(context_of(task)).or_in_stack(frames))
-    # Only a task runs a coroutine. No task runs now, so the task of these frames has ended or is suspended. A suspended
-    # coroutine's frame is not inside the loop's frames, so it may be among the first `depth` frames: check all frames.
+    # Only a task runs a coroutine, and no task runs now. So if any frame is a coroutine's, the callback has ended. The
+    # loop's frames no longer enclose a suspended coroutine, so even the first `depth` frames may be a coroutine's.
     if any(frame.f_code.co_flags & inspect.CO_COROUTINE for frame in frames):
         return ENDED, NO_REQUEST
     for outermost in frames[depth:]:

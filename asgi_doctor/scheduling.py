@@ -98,8 +98,8 @@ class Interval(NamedTuple):
 
         The result may exceed the interval, because the kernel counts a wait when the wait ends. If the sampler has the
         interpreter lock but no core, the watched thread may wait for the lock. So the result includes the sampler's
-        time without a core in two cases: if the watched thread used or waited for a core, and if this time exceeds
-        _STOPPED, because a CPU limit has then stopped the sampler.
+        time without a core in two cases: if the watched thread used or waited for a core, or if the sampler had no
+        core for longer than _STOPPED, because a CPU limit has then stopped the process.
         """
         lock = self.sampler_run_queue if self.cpu or self.run_queue or self.sampler_run_queue > _STOPPED else 0
         return max(self.run_queue, min(self.run_queue + lock, self.seconds - self.cpu))

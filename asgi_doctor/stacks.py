@@ -49,7 +49,7 @@ def claim_package(name: str) -> None:
 
 @lru_cache(maxsize=4096)
 def in_app(file: str) -> bool:
-    """Returns whether the file is the user's: in a claimed package, or in no library and not in the doctor itself."""
+    """Returns whether the file is the user's: part of a claimed package, or of neither a library nor the doctor."""
     if _claimed and file.startswith(_claimed):
         return True
     return not file.startswith(_LIBRARIES) and not any(part in file for part in _PACKAGES)

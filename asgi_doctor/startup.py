@@ -80,7 +80,7 @@ class Startup:
 def _counted(passed: Passed) -> float:
     """Returns the seconds for which the line has blocked, without waits for a core or for the interpreter lock.
 
-    The kernel counts a wait for a core only when the wait ends. Until then, this function returns the wait as time
-    in which the line has blocked. The next result corrects this, so it may be negative.
+    The kernel counts a wait for a core only when the wait ends. Until then, the result counts the wait as time in
+    which the line has blocked. The next result subtracts the wait, and may therefore be negative.
     """
     return passed.seconds - passed.without_core - (0 if passed.kept_lock else passed.late)

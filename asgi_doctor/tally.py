@@ -42,9 +42,9 @@ class Tally:
         self.request = request
 
     def _add_samples(self, part: Part) -> None:
-        """Divides the part's seconds among its samples, sums those of samples that build (see `builds`), and picks a stack.
+        """Sums the seconds of samples that build something (see `builds`), and keeps the longest sample's stack.
 
-        A long block has kept only its latest samples, which stand for the whole block.
+        The samples share all of the part's seconds, because a long block has kept only its latest samples.
         """
         total, location = sum(sample.seconds for sample in part.samples) or 1.0, part.location
         for sample in part.samples:
@@ -61,8 +61,8 @@ class Tally:
         most = self.seconds * _MOSTLY
         if self._building > most:
             return Kind.BUILDS
-        # If the line calls a library that makes many objects, garbage collections count as the library's computing.
-        # A `__del__` is not such a call: a collection runs this finalizer, although it looks like a call of the line.
+        # Garbage collections during a call that the line makes count as computing, unless they take nearly all time.
+        # A `__del__` looks like such a call, but is not one, because a garbage collection runs this finalizer.
         inner = inside(self.stack, self.location)
         own = not inner or inner[0].function.endswith("__del__")
         if self._collecting > (most if own else self.seconds * _NEARLY_ALL):

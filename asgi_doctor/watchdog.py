@@ -133,7 +133,7 @@ class Watchdog:
         if self._ping is None:
             self._start(passed, wanted, key, request, idle=not stack)
         elif stack and (self._block is None or self._block.callback != key):
-            # The loop runs another callback than before. The ping comes after both, so it is not answered yet.
+            # The loop now runs another callback. The loop answers the ping only after this callback.
             earliest = self._block.began if self._block is not None else self._last_free
             block = begun(key, request, passed, wanted, (earliest, passed.at - passed.seconds / 2))
             self._end(block.began)

@@ -9,8 +9,8 @@ from asgi_doctor.garbage import GarbageTime
 from asgi_doctor.greenlets import frames_of_thread
 from asgi_doctor.scheduling import Interval, ThreadTimes, take_sample
 
-# A limit for how often the sampler gets a core in a switch interval while it waits for the interpreter lock. Measured:
-# 1 to 2 times while C code keeps the lock, and 12 to 20 times while an event loop iterates.
+# If the sampler waits for the interpreter lock and gets a core more often than this per switch interval, the lock was
+# released meanwhile. Measured: 1 to 2 times if C code keeps the lock, and 12 to 20 times if an event loop iterates.
 _RELEASED = 5
 
 
@@ -43,7 +43,7 @@ class Passed(NamedTuple):
         return max(self.seconds - self.without_core, self.computing)
 
     def before(self, moment: float) -> tuple[float, float, float]:
-        """Returns upper bounds for the seconds before `moment`: with a core, of computing, and of collecting."""
+        """Returns at most how many seconds before `moment` the thread had a core, computed, and collected garbage."""
         most = min(max(moment - (self.at - self.seconds), 0.0), self.with_core)
         return most, min(self.computing, most), min(self.collecting, most)
 
