@@ -15,8 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "asgi_doctor", "local", "lab", "loadtest", "profiles/instruments")
-# Key: a file, and the object whose attributes it may assign. Value: the reason; "ours" means an object of this project.
-# The check also fails if an exception matches nothing.
+# Key: a file and an object. The file may assign to the object's attributes. Value: the reason; "ours" means an object
+# of this project. The check also fails if an exception matches nothing.
 EXCEPTIONS = {
     "local/chargebee/load_generator.py: result": "ours",
     "local/chargebee/corrections.py: invoice": "ours",

@@ -23,8 +23,9 @@ PIP_INSTALL = [*PIP, "install", "--progress-bar", "off", "--require-hashes", "--
 # This script uses `uv pip install`, because `uv pip sync` would remove the packages that are not in this lock.
 UV = str(Path(sys.executable).with_name("uv"))
 UV_INSTALL = [UV, "pip", "install", "--python", sys.executable, "--require-hashes", "--requirement"]
-# uv's variables for pip's options, and the separator between several values. Command-line options would be unsafe,
-# because the address of an index may contain a password, and other users can see command lines.
+# Key: an option of pip. Value: the variable that sets this option for uv, and the separator between several values.
+# Command-line options would be unsafe, because the address of an index may contain a password, and other users can see
+# command lines.
 VARIABLES = {
     "index-url": ("UV_DEFAULT_INDEX", " "),
     "extra-index-url": ("UV_INDEX", " "),

@@ -78,7 +78,7 @@ def bounds() -> str:
 
 
 def instructions(after: str, before: str) -> str:
-    """Returns a sentence: how many instructions a webhook takes in the release `after`, and in the release `before`."""
+    """Returns a sentence: how many CPU instructions a webhook takes in the releases `after` and `before`."""
     python, budget = next(iter(json.loads(BUDGETS.read_text(encoding="utf-8")).items()))
     now, then = (budget[Release(release)] for release in (after, before))
     recorded = f"[recorded](loadtest/instructions.json) for Python {python}"

@@ -32,9 +32,10 @@ RESOLVE = [
 
 
 class Cell(NamedTuple):
-    """A cell of the table. `lock`: the largest lock that installs, or "" if none does. `packages`: its package count.
+    """A cell of the table. `lock`: the largest lock that installs, or "" if no lock installs.
 
-    `error`: uv's error for the largest lock that does not install, or "" if all locks install.
+    `packages`: the number of packages in `lock`. `error`: uv's error for the largest of all locks, or "" if that lock
+    installs.
     """
 
     lock: str

@@ -1,6 +1,6 @@
 """Makes the course's profiles, timelines and pictures.
 
-make.py       a pyinstrument profile of each release as text and, unless webhooks only wait, as a flame graph (flame.py)
+make.py       each release's pyinstrument profile as text, and as a flame graph (flame.py) unless it shows only a wait
 timelines.py  timelines of one or two releases
 latencies.py  pictures of load tests: when each request was sent, and the latency of its response
 live.py       pictures of the live page, which `python -m local run` serves

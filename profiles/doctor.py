@@ -126,7 +126,7 @@ def _bank() -> Iterator[str]:
 
 
 def _examined(folder: Path, bank: str) -> str:
-    """Runs the doctor on the application in `folder`. Returns its output up to its URL, and its summary."""
+    """Runs the doctor on the application in `folder`. Returns the lines up to the doctor's URL, and the summary."""
     command = [sys.executable, "-m", "asgi_doctor", *COMMAND.split()[1:], "--port", "0", "--no-page"]
     environment = os.environ | {"PYTHONPATH": str(HERE.parent), "BANK": bank}
     with subprocess.Popen(
@@ -145,7 +145,7 @@ def _examined(folder: Path, bank: str) -> str:
 
 
 def _shortened(output: str) -> str:
-    """Returns the summary from `output`. Ellipses replace the path of site-packages, and the calls in the middle."""
+    """Returns the summary in `output`. Ellipses replace site-packages' path, and all calls but the first and last."""
     lines = output[output.index(f"{REQUESTS} requests") :].rstrip().splitlines()
     calls = [number for number, line in enumerate(lines) if line.lstrip().startswith("→")]
     lines[calls[1] : calls[-1]] = ["        …"]

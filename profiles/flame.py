@@ -45,7 +45,7 @@ STYLE = (
 def without_stem(root: Frame) -> Frame:
     """Returns the outermost frame whose heaviest child has less than STEM of the frame's time.
 
-    If the webhook only waits, this is pyinstrument's frame for waiting.
+    If the webhook only waits, the returned frame is pyinstrument's frame for waiting.
     """
     while (heaviest := max(root.children, key=lambda child: child.time, default=None)) is not None:
         if heaviest.time < STEM * root.time:

@@ -1,4 +1,4 @@
-"""Makes a profile of each release: `<release>.txt` and, unless its webhooks only wait, `<release>.flame.svg`.
+"""Makes a profile of each release as `<release>.txt`, and as `<release>.flame.svg` unless it shows only a wait.
 
     python -m profiles.make [RELEASE …]
 
@@ -50,7 +50,7 @@ def main(releases: tuple[str, ...]) -> None:
 
 
 def _profile(release: str) -> dict[str, str]:
-    """Returns the profile of all webhooks except the first, as "txt" and, unless they only wait, as "flame.svg"."""
+    """Returns the profile of all webhooks except the first as "txt", and as "flame.svg" unless it shows only a wait."""
     os.environ |= {"APP_RELEASE": release, "APP_LOCAL_TLS": "1"}
     os.environ |= {"APP_LOCAL_SQS_DELAY": SQS_DELAY, "APP_LOCAL_CHARGEBEE_DELAY": SQS_DELAY}
     bodies = list(fresh_events(default_file().read_bytes(), WEBHOOKS))

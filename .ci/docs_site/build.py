@@ -28,7 +28,7 @@ CONFIGURATION: dict[str, Any] = {
     "html_use_index": False,
     "pygments_style": "friendly",
     "highlight_language": "none",
-    # MyST gives headings of all six levels the anchors that GitHub gives them, and checks the links to headings.
+    # MyST gives each heading, down to level 6, the same anchor as GitHub, and checks the links to these anchors.
     "myst_heading_anchors": 6,
     # GitHub does not have these kinds of syntax, and shows them as plain text.
     "myst_disable_syntax": ["myst_block_break", "myst_line_comment", "myst_role", "myst_target"],

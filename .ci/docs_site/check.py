@@ -1,4 +1,4 @@
-"""Finds links within the built site whose target is missing, and files that a page loads from another host."""
+"""Finds broken internal links of the built site, and files that a page loads from another host."""
 
 import re
 from dataclasses import dataclass, field

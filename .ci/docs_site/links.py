@@ -24,7 +24,9 @@ SHOWN = (".html", ".png", ".svg", ".webp")  # files that a browser shows; any ot
 class Links:
     """Rewrites the links of pages. Collects in `files` the other files that the site needs, such as pictures.
 
-    `broken` has a line for each link without a target, except links to anchors of other pages, which MyST checks.
+    `broken` has a line for each link to a missing file, or to a missing anchor of the changelog. MyST checks the links
+    to anchors of all other pages.
+
     `pages`: each page's path on the site, by the page's path in the repository. `anchors`: the address on the site for
     each anchor of the changelog. `repository`: the URL of the repository, or None. If it is None, a link to a source
     file becomes the file's path.

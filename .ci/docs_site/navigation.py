@@ -8,7 +8,7 @@ from docs_site.pages import Page
 
 HOME = "README.md"
 INDEX = "docs/README.md"
-# The caption of the pages to which the index does not link, unless it links to a README in a folder above them.
+# The caption of all other pages: the index links neither to such a page nor to a README in a folder above the page.
 REST = "More"
 
 

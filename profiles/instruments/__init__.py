@@ -2,7 +2,7 @@
 
     INSTRUMENT_PROFILE=FOLDER python -m profiles.instruments    serves like `python -m app web`, with a profiler
 
-The variables INSTRUMENT_… choose the instruments. Without such a variable, this is the service as it is deployed.
+The variables INSTRUMENT_… choose the instruments. Without such a variable, the command runs the service unchanged.
 
 wrapped.py   create_app with the chosen instruments
 profiler.py  profiles one webhook at a time
@@ -22,7 +22,7 @@ TIMELINE = "INSTRUMENT_TIMELINE"
 OVERHEAD_MS = "INSTRUMENT_OVERHEAD_MS"
 # If 1, app/server serves the release (through app/server/bridge.py), even if uvicorn serves it in production.
 OUR_SERVER = "INSTRUMENT_OUR_SERVER"
-# If 1, boto3 gets a new session at the end of the start, so that the first requests read botocore's data files again.
+# If 1, boto3 gets a new session at the end of start-up, so that the first requests read botocore's data files again.
 COLD_CLIENTS = "INSTRUMENT_COLD_CLIENTS"
 
 

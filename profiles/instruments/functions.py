@@ -41,12 +41,12 @@ class State(StrEnum):
 class Function(NamedTuple):
     """A function, or, if `name` is "", all functions of a file or folder.
 
-    `file`: the end of a file's path or, if `file` ends in `/`, a folder in the path. `name`: a qualified name. `stage`:
-    the stage of the function's calls, and of calls made inside them that have no stage of their own.
+    `file`: the end of a file's path or, if `file` ends in `/`, a folder in the path. `name`: a qualified name.
+    `stage`: the stage of the function's calls. A function without a stage has the stage of its caller.
 
-    Three fields give states. `innermost`: the state of a thread that has this function as its innermost one. `thread`:
-    the state of a thread that has it anywhere in the stack. `task`: the state of a suspended task that has it anywhere
-    in the stack.
+    Three fields give states. `innermost`: the state of a thread whose innermost function is this function. `thread`:
+    the state of a thread with this function anywhere in the stack. `task`: the state of a suspended task with this
+    function anywhere in the stack.
     """
 
     file: str

@@ -85,7 +85,7 @@ class Profiling:
 
 
 def profile_callbacks(intake: Intake, folder: Path) -> None:
-    """Makes `intake` profile webhooks that pass no middleware, one at a time, from `intake.begin` to `intake.end`."""
+    """Makes `intake` profile one webhook at a time, from `begin` to `end`. Use it if webhooks skip the middleware."""
     profiling, begin, end = CallbackProfiling(folder), intake.begin, intake.end
 
     def begin_profiled(fields: Fields) -> WebhookRecord:

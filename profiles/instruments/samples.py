@@ -10,7 +10,7 @@ class StackTable:
     """The different stacks of all samples. The number of a stack is its index in `seen`.
 
     `seen`: for each stack, the line number in the innermost function, and all functions as (file, name), innermost
-    first. A suspended task has no line number. A task that is ready, but not running, has no functions, either.
+    first. A task that is not running has no line number. If the task is ready to run, the list of functions is empty.
     """
 
     def __init__(self) -> None:

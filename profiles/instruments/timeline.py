@@ -4,8 +4,8 @@ Every millisecond, a thread samples the stacks of all other threads, and of the 
 sampler changes nothing in the sampled code, but makes the process a little slower.
 
 While other threads compute, the sampler waits for the interpreter lock. It then samples less often, and functions seem
-to begin and end later than they really do. A thread that waits for the lock appears in the function that it will
-continue. `local/compare` interprets the stacks.
+to begin and end later than they really do. If a thread waits for the lock, its stack shows the function that the thread
+will continue when it gets the lock. `local/compare` interprets the stacks.
 """
 
 import asyncio

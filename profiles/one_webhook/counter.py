@@ -11,13 +11,13 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 _RESUME, _YIELD = dis.opmap["RESUME"], dis.opmap["YIELD_VALUE"]
-_AFTER_YIELD = 0b11  # bits of RESUME's argument: 0 at the start of a function, but not after a yield or await
-# Functions of asyncio's event loop that call callbacks. They are not counted: uvloop has C code instead.
+_AFTER_YIELD = 0b11  # these bits of RESUME's argument are 0 at a function's start, and not 0 after a yield or await
+# Functions of asyncio's event loop that call callbacks. They are not counted, because uvloop has C code instead.
 _LOOP = frozenset({"BaseEventLoop._run_once", "Handle._run"})
 
 
 class Call(NamedTuple):
-    """A call of a Python function. `caller` is the index of the calling function's call, or None for a callback.
+    """A call of a Python function. `caller` is the index of the call that made this call, or None for a callback.
 
     `began` is False for a coroutine or generator that began before the count, and was only resumed.
     """

@@ -25,7 +25,8 @@ PATIENCE_SECONDS = 30.0
 def trace(release: Release) -> Trace:
     """Returns the trace of one webhook, without the service's periodic work.
 
-    The service handles no other webhook meanwhile. Under load, up to ten webhooks share a call to SQS.
+    The service handles no other webhook at the same time, so the trace contains a whole call to SQS. Under load, up to
+    ten webhooks share such a call (in v09 and later).
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "traces.json"

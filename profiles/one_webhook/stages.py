@@ -9,7 +9,8 @@ from collections import Counter
 from profiles.instruments.functions import Stage, stage_of
 from profiles.one_webhook.counter import Trace
 
-# The response that FastAPI makes for dependencies in this function is not the answer, so its calls are not in ANSWER.
+# In this function, FastAPI builds a response for dependencies. That response is not the webhook's answer, so the calls
+# that this function makes get the function's own stage instead of ANSWER.
 _DEPENDENCIES = "solve_dependencies"
 
 
