@@ -95,7 +95,7 @@ def _seen(sample: Sample, request: Request, interval: float) -> _Seen:
 
 
 def _is_of_framework(stack: Stack) -> bool:
-    """Returns whether the framework works for the endpoint, because its frame is deeper than all frames of the user."""
+    """Returns True if a frame of the framework is deeper than all frames of the user. It does work for the endpoint."""
     own = max((index for index, one in enumerate(stack) if one.in_app), default=-1)
     return any(one.file.endswith(FRAMEWORKS) for one in stack[own + 1 :])
 

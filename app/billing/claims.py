@@ -115,8 +115,8 @@ def failed(event_id: str, owner: str, verdict: Unprocessable, invoice_id: str, c
 def reopened(event_id: str, code: str, *, expires: int) -> Update:
     """Returns the update that removes a binding verdict, so that the event can be processed again after a redrive.
 
-    `code`: the verdict's code. The update stores the code in the attribute `verdict`, so that `reconcile` does not
-    enqueue the event, which still has a dead letter.
+    `code`: the verdict's code. The event still has a dead letter, so `reconcile` must not enqueue the event too. To
+    prevent this, the attribute `verdict` keeps the code until the next attempt, but does not bind this attempt.
     """
     return Update(
         claim_key(event_id),

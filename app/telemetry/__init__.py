@@ -2,7 +2,7 @@
 
 record.py        the records of webhooks, messages and calls, with the names of their fields
 fields.py        reads the declared values of a record for logs and spans
-observers.py     creates the observers, metrics and traces, which receive the records
+observers.py     creates the observers, which receive the records and make metrics and traces from them
 logging.py       configures loguru, and writes a line for each webhook and message
 lines.py         collects the log lines of webhooks, and writes many lines at once
 stderr.py        replaces standard error, so that a log reader that stalls does not stop the process

@@ -87,7 +87,7 @@ def span_attributes(record: object, prefix: str = "") -> dict[str, Any]:
 
 
 # For each type of value: a %-format for the log line, and the Python expression whose result is formatted.
-# {} is a placeholder: in the format for the number of decimals, and in the expression for the value.
+# In the format, {} stands for the number of decimals. In the expression, {} stands for the value.
 _JSON = {str: ('"%s"', "{}"), float: ("%.{}f", "{}"), bool: ("%s", '"true" if {} else "false"')}
 
 

@@ -67,7 +67,7 @@ class StackSpans:
         self.closed: dict[Hashable, list[StackSpan]] = {}
 
     def add(self, now: float, stacks: Mapping[Hashable, int]) -> None:
-        """Adds a sample: the number of the stack of each row."""
+        """Adds a sample, taken at `now`. `stacks`: for each row, its stack's number in the StackTable."""
         for key, (began, stack) in list(self._open.items()):
             if stacks.get(key) != stack:
                 self.closed.setdefault(key, []).append(StackSpan(began, now, stack))
