@@ -12,7 +12,7 @@ from asgi_doctor.watched import Passed
 # Seconds. Python code releases the interpreter lock to a waiting thread within 5 ms (`sys.getswitchinterval()`). The
 # other 10 ms are for getting a core. If the sampler waits longer, C code or a garbage collection has kept the lock.
 MOST_SWITCH = 0.015
-SAMPLES = 5  # samples in a time as long as the limit; at the start of a block, watchdog.py takes more
+SAMPLES = 5  # the watchdog takes a sample every limit ÷ SAMPLES seconds; at the start of a block, more often
 MOST_SAMPLES = 100  # a block keeps only this many samples, the latest ones
 
 
