@@ -1,8 +1,8 @@
 """Estimates how long a new webhook would wait for its answer."""
 
 # The observation time is this share of `max_wait`. `seconds` returns 0 until a webhook has waited for the observation
-# time, because a shorter time would contain too few answers. After SQS has paused, the rate of answers counts as unknown
-# for the same share of the pause's duration.
+# time, because a shorter time would contain too few answers. After SQS has paused, the rate of answers counts as
+# unknown for the same share of the pause's duration.
 OBSERVED_SHARE = 0.2
 # The estimate measures the rate of answers in successive windows of time. The capacity is the highest of these rates,
 # because a lower rate may only mean that fewer webhooks arrived. _WINDOW: the length of a window, as a share of the
