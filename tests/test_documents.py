@@ -28,8 +28,8 @@ from tests.cluster.record import PROOF, RECORD
 
 ROOT = Path(__file__).parents[1]
 
-# What `make` and coverage pass on to their children is not set in a new terminal.
-INHERITED = ("MAKE", "MFLAGS", "COVERAGE_")
+# What `make`, coverage and pytest-xdist (COLUMNS=80) pass on to their children is not set in a new terminal.
+INHERITED = ("MAKE", "MFLAGS", "COVERAGE_", "COLUMNS")
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(INHERITED)}
 
 # Commands that start all that they need. Each of them runs once, although CHANGELOG.md repeats some.
