@@ -48,8 +48,8 @@ CONNECTION_MUTANTS = (
     Mutant(
         "a half-closed connection stays as it was",
         "server/connection.py",
-        "        self._end()\n        return False  # until",
-        "        return False  # until",
+        "        self._end()\n        return False  # the",
+        "        return False  # the",
         PATH,
     ),
     Mutant(
