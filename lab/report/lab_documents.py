@@ -63,7 +63,7 @@ def measured() -> str:
     """
     groups: dict[str, list[str]] = {}
     for name, environment, repeats in _environments():
-        groups.setdefault(f"{captions.where(environment)}; {repeats} interleaved repeats", []).append(name)
+        groups.setdefault(f"{captions.where(environment, tls=False)}; {repeats} repeats", []).append(name)
     most = max(groups.values(), key=len)
     parts = [where if names is most else f"{', '.join(names)} {where}" for where, names in groups.items()]
     return f"Measured by `python -m lab measure --only NAME` {'. '.join(parts)}: median (interval)."
@@ -112,8 +112,8 @@ def answer_provenance(name: str) -> str:
     measured, folder = newest_answer(name)
     page = f"[Every case]({_page(folder, DOCUMENT / 'questions')}#{name})"
     return (
-        f"{QUESTIONS[name].here}. {captions.measured_by(measured.command, measured.environment)};"
-        f" {measured.repeats} interleaved repeats: median (interval). {page}."
+        f"{QUESTIONS[name].here}. {captions.measured_by(measured.command, measured.environment, tls=False)};"
+        f" {measured.repeats} repeats: median (interval). {page}."
     )
 
 

@@ -67,16 +67,19 @@ def of_inline(comparison: Comparison) -> str:
     return " ".join(parts)
 
 
-def measured_by(command: str, environment: Environment) -> str:
-    """Returns the command, the commit and the machine of a measurement."""
-    return f"Measured by `{command}` {where(environment)}"
+def measured_by(command: str, environment: Environment, *, tls: bool = True) -> str:
+    """Returns the command, the commit and the machine of a measurement. `tls`: see `where`."""
+    return f"Measured by `{command}` {where(environment, tls=tls)}"
 
 
-def where(environment: Environment) -> str:
-    """Returns the commit, day, machine and Python version of a measurement and, if recorded, its OpenSSL version."""
+def where(environment: Environment, *, tls: bool = True) -> str:
+    """Returns the commit, day, machine and Python version of a measurement.
+
+    Adds the OpenSSL version if it is recorded and the measurement used TLS.
+    """
     machine = environment.machine
     python = f"{machine['cores']} cores ({processor(machine)}), Python {machine['python']}"
-    if "openssl" in machine:
+    if tls and "openssl" in machine:
         python += f", OpenSSL {machine['openssl']}"
     return f"on `{environment.commit}`, {environment.started[:10]}, {python}"
 

@@ -81,7 +81,7 @@ def test_where_it_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(lab_documents, "newest_answer", newest_answer)
     text = lab_documents.measured()
-    assert "NAME` on `0123456`, 2026-11-22, 2 cores (a CPU), Python 3.11.7; 3 interleaved repeats" in text
+    assert "NAME` on `0123456`, 2026-11-22, 2 cores (a CPU), Python 3.11.7; 3 repeats" in text
     assert "memory on `7654321`" in text
 
 
