@@ -20,8 +20,8 @@ from app.unreadable import readable
 
 PENDING, VOIDED = "pending", "voided"
 INVOICE_NOT_FOUND = "invoice_not_found"
-# The longest pause, in seconds, that a Retry-After header can cause. Chargebee counts calls per minute, so a longer
-# Retry-After must be an error of Chargebee or of a proxy.
+# A longer Retry-After counts as this many seconds. Chargebee counts calls per minute, so a longer Retry-After must be
+# an error of Chargebee or of a proxy.
 LONGEST_REST = 120.0
 # The service reads only this many characters of a Retry-After. With more characters, `float` could return infinity.
 MAX_DIGITS = 20
@@ -70,7 +70,7 @@ class FoundInvoice(BaseModel):
 
 
 class FoundSubscription(BaseModel):
-    """The times at which a subscription began and ended, in unix seconds. A time is None if Chargebee sent none."""
+    """The fields of a subscription that say when it began and ended, in unix seconds, or None if absent."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
     id: str

@@ -20,7 +20,7 @@ from app.telemetry.trace import current_traceparents
 
 ATTEMPTS = 3
 # Seconds between the first and the second try of a call. The pause before the third try is twice as long. The
-# worker shortens each pause by a random part, at most half.
+# service shortens each pause by a random part, at most half.
 PAUSE = 0.5
 TOO_MANY = frozenset({"api_request_limit_exceeded", "chargebee_http_429"})
 # Seconds for which all workers pause if Chargebee answers 429 (too many requests) without a Retry-After header.
@@ -51,7 +51,7 @@ class ApiCalls:
 
         `request`: keyword arguments of aiohttp's `request`. Raises InvalidState, BillingFailed.
 
-        No try begins more than one lease after the first try, and a lease takes at most 15 minutes. Chargebee remembers
+        No try begins more than one lease after the first try, and a lease lasts at most 15 minutes. Chargebee remembers
         an idempotency key for 30 minutes, so Chargebee recognises each later try as a repetition.
         """
         record = CallRecord(operation, traceparents=current_traceparents(), system=CHARGEBEE)
@@ -92,9 +92,9 @@ class ApiCalls:
     async def _admit(self, caller: Caller, patience: float) -> float:
         """Waits until the rate limit allows a call, and returns the time-out of the call in seconds.
 
-        Raises ChargebeeUnavailable if the wait would be longer than `patience` seconds. Also raises it if this method
-        was too late for MISSES reserved slots (a slot is the time for one call), because each missed slot is lost for
-        all workers. Also raises the errors of `SharedRateLimit.slot` and `Caller.allowance`.
+        Raises ChargebeeUnavailable if the wait would be longer than `patience` seconds. Also raises it if MISSES
+        reserved slots (a slot is the time for one call) were no longer valid, because each such slot is lost for all
+        workers. Also raises the errors of `SharedRateLimit.slot` and `Caller.allowance`.
         """
         deadline = monotonic() + patience
         for _ in range(MISSES):

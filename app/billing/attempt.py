@@ -80,9 +80,9 @@ class BillingAttempt:
         if positive(own) and found is None:  # an earlier attempt may have charged this usage
             found = await self._retrieve()
         if found is not None and not found.is_pending:
-            # `closed` gets the usage that the invoice should contain. If an earlier attempt has reserved usage, the
-            # usage in `selection.free` was written later, and does not belong to this invoice. If no attempt has
-            # reserved usage, the invoice was closed without charges, but should contain all usage of the period.
+            # `closed` gets the usage that the invoice should contain. If an earlier attempt has reserved usage that
+            # needs a charge, the usage in `selection.free` was written later, and does not belong to this invoice.
+            # Otherwise, the invoice was closed without charges, but should contain all usage of the period.
             return self._settlement.closed(found, own if positive(own) else own + selection.free)
         own = own + await self._reserve(selection)
         try:

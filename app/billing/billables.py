@@ -84,7 +84,7 @@ class Billables:
         done.by_attempt.extend(what for _, what in entries if isinstance(what, Billable))
 
     def _keep(self, what: Billable | Aside, item: Item, done: Reserved) -> None:
-        """Adds the reserved usage in the charge item `item` to `done`. The invoice charges the amount in `item`."""
+        """Adds to `done` a reservation that is already in the table. The invoice charges the snapshot in `item`."""
         found = charge_items.read(what.customer_id, item)
         # If the two reservation times are equal, an earlier try of the same write succeeded, but its answer was lost.
         own = isinstance(what, Billable) and found.reserved_at == what.reserved_at

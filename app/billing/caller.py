@@ -36,6 +36,6 @@ class Caller:
     async def allowance(self, seconds: float) -> float:
         """Returns the time-out of the next call in seconds, at most `seconds`.
 
-        The subclass `Term` raises BillingFailed if it cannot keep its lease.
+        The subclass `Term` raises BillingFailed if the attempt must not make a call.
         """
         return seconds

@@ -105,10 +105,7 @@ def _set(billable: Billable, values: dict[str, Value], condition: str, **known: 
 
 
 def set_aside(customer_id: str, suffix: str, reason: str, event_id: str, now: int) -> Update:
-    """Returns the update that stores why usage cannot be charged.
-
-    The update fails if the usage is reserved or billed.
-    """
+    """Returns the update that stores why usage cannot be charged. It fails if the usage is reserved or billed."""
     change = "SET #reason = :reason, #event_id = :event_id, #set_aside_at = :now"
     key = charge_key(customer_id, suffix)
     return Update(key, change, UNRESERVED, reason=reason, event_id=event_id, now=now)

@@ -87,7 +87,7 @@ class Chargebee:
         return await whole_invoice(self._calls, caller, invoice_id)
 
     async def list_events(self, **filters: str) -> AsyncIterator[list[Mapping[str, Any]]]:
-        """Yields the pages of Chargebee's List Events. Each page is a list of events, with {} for an invalid entry.
+        """Yields the pages of Chargebee's List Events, with {} for an entry without an event.
 
         `filters`: query parameters, for example `**{"occurred_at[after]": "1785535409"}`. Raises BillingFailed.
         """
@@ -132,7 +132,7 @@ class Chargebee:
 
 
 def _require(caller: Caller, expected: bool) -> None:
-    """Raises ChargebeeUnavailable unless the answer has the expected invoice: other answers are not Chargebee's."""
+    """Raises ChargebeeUnavailable if `expected` is False: an answer with a wrong invoice is not from Chargebee."""
     if not expected:
         caller.asked.miss_answer()
         raise unreadable()

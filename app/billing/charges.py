@@ -60,7 +60,7 @@ class Billable:
         return f"{self.occurred_at:010d}#{self.id}"
 
     def require_chargeable(self) -> None:
-        """Raises Unprocessable if Chargebee would never accept the charge, or if the `reference` would be ambiguous.
+        """Raises Unprocessable if `amount` is negative or above LARGEST_AMOUNT, or if `id` does not match _ID.
 
         An amount of 0 is fine, because the worker bills it without a charge.
         """

@@ -92,7 +92,7 @@ def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
 def failed(event_id: str, owner: str, verdict: Unprocessable, invoice_id: str, closed_as: str) -> Update:
     """Returns the update that stores a binding verdict: each later attempt of the event ends with `verdict`.
 
-    The claim then never expires. The transaction that stores the verdict also removes the verdict's cause, so a later
+    The claim then never expires: the transaction that stores the verdict also removes the verdict's cause, so a later
     attempt could not find this cause again. Only `python -m app release` removes the verdict. The command finds the
     claim by the id of the pending invoice (`invoice_id`) or of the closed invoice (`closed_as`).
     """

@@ -28,10 +28,10 @@ class Coverage(NamedTuple):
 
 
 def coverages(invoice: Invoice, lines: Iterable[Line]) -> list[Coverage]:
-    """Returns one Coverage for each pair of a customer and a subscription that the invoice's term lines name.
+    """Returns one Coverage for each customer and subscription of the invoice's term lines.
 
     A term line bills a plan or an add-on for a service period. The period of a Coverage goes from the earliest start to
-    the latest end of the pair's term lines. In an account hierarchy, the invoice goes to the payer, and the lines name
+    the latest end of its term lines. In an account hierarchy, the invoice goes to the payer, and the lines name
     the customer who has the subscription. Raises Unprocessable if a period begins before 1970, or ends after
     LATEST_SECOND.
     """

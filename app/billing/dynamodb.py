@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ATTEMPTS = 3
 CALL_SECONDS = 5.0
 CONFLICT_PAUSES = (0.05, 0.2)  # seconds before the second and the third try of a transaction, after a conflict
-UNPROCESSED_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds before each new request for items that an answer lacks
+UNPROCESSED_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds before further tries for keys that DynamoDB has left out
 BATCH = 100  # maximum number of keys in one BatchGetItem
 TRANSACTION = 100  # maximum number of actions in one TransactWriteItems
 
@@ -95,9 +95,9 @@ class Table:
         return [item async for page in self._pages("Query", expressions, values) for item in page]
 
     def scan(self, only: str, **values: Value) -> AsyncIterator[list[Item]]:
-        """Reads the whole table, and yields each page's items that meet the filter `only`. Raises TableUnavailable.
+        """Reads the whole table, and yields each page's items that meet the filter `only`.
 
-        Some pages may be empty. `values`: the value of each `:name` in the filter.
+        Some pages may be empty. `values`: the value of each `:name` in `only`. Raises TableUnavailable, Unprocessable.
         """
         return self._pages("Scan", {"FilterExpression": only}, values)
 

@@ -153,7 +153,7 @@ class Lease(Term):
         try:
             await self._table.write(updates)
         except ConditionFailed:
-            return  # the lease is lost, or `fail` has ended it, so there is nothing to release
+            return  # the lease is lost or has ended, so there is nothing to release
 
     @property
     def _may_free_invoice(self) -> bool:

@@ -52,7 +52,7 @@ class Billing:
         - `closed`: this attempt, an earlier attempt or someone else has closed the invoice with all of its charges.
         - `closed_without_charge`: the invoice is closed, and there was nothing to charge.
         - `closed_in_part`: the invoice is closed, but without some usage, which was set aside.
-        - `left_pending`: the worker does not bill this invoice, for example because its customer is in `exempt`.
+        - `left_pending`: the invoice renews no subscription, is exempt, or is not pending in the event.
         - `recorded`: events of this type need no work.
         - `already`: an earlier attempt has done the work of this event.
         - `superseded`: a newer version of the invoice has been processed already.
@@ -79,10 +79,10 @@ class Billing:
             raise
 
     async def known(self, event_ids: Iterable[str]) -> tuple[set[str], dict[str, str]]:
-        """Returns the ids of the events that are done, and the error codes of the events that can never succeed.
+        """Returns the ids of the events that are done, and the codes of the verdicts on failed events, by event id.
 
-        The dict contains the codes by event id. DynamoDB deletes a claim after 15 days unless the claim has a binding
-        verdict, so the result lacks older events without such a verdict. Raises TableUnavailable, Unprocessable.
+        DynamoDB deletes a claim after 15 days unless the claim has a binding verdict, so the result lacks older events
+        without such a verdict. Raises TableUnavailable, Unprocessable.
         """
         done: set[str] = set()
         judged: dict[str, str] = {}

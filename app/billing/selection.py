@@ -56,7 +56,7 @@ class Selector(NamedTuple):
     covered: Sequence[Coverage]
 
     def select(self, into: Selection, customer_id: str, usage: Iterable[Item], charges: Iterable[Item]) -> None:
-        """Adds a customer's usage to `into`. `usage`, `charges`: the customer's usage and charge items in a period."""
+        """Adds a customer's usage to `into`. `usage`, `charges`: all usage items and all charge items of one period."""
         known, written = ({suffix_of(item): item for item in items} for items in (charges, usage))
         for suffix, item in known.items():
             if "invoice_id" in item:

@@ -20,21 +20,18 @@ CLOSED_WITHOUT_CHARGES = "closed_without_charges"
 # For this many seconds after an event, Chargebee's API may not know the invoice yet, although the webhook has arrived.
 YOUNG_SECONDS = 600
 
-# An invoice A waits at most this many seconds for usage that is reserved for an invoice B. Chargebee remembers
-# the call that closes B for this time. If a worker repeats the call, Chargebee may give the first answer again, even if
-# a person has voided B since. The worker then marks the usage as billed on B. A worker that repeats the call after this
-# time learns that B is void, and B's event becomes a dead letter.
+# Maximum seconds for which an invoice A waits for usage that is reserved for an invoice B. During this time, Chargebee
+# may answer a retry of B's close with its earlier answer, even if a person has voided B since. The worker then marks
+# the usage as billed on B. After this time, a retry finds that B is void, and B's event becomes a dead letter.
 SETTLED_SECONDS = 1800
 
 
 async def require_settled(table: Table, in_work: Iterable[Billable]) -> None:
     """Raises Postponed if usage of `in_work` was reserved for another invoice less than SETTLED_SECONDS ago.
 
-    The other invoice may still bill this usage. Does not raise Postponed if the other invoice's event is a dead letter,
-    which no worker retries. The event's claim then has the attribute `verdict`.
-
-    Call this function only if the waiting invoice has no reserved usage. Otherwise, two invoices could wait for each
-    other.
+    The other invoice may still bill this usage. A verdict on the other invoice's event ends the wait, because the
+    event's dead letter says what has become of the usage. Call this function only for an invoice without reserved
+    usage: two invoices must not wait for each other.
 
     Raises TableUnavailable, Unprocessable.
     """

@@ -77,7 +77,7 @@ class Slots:
             await self._write("SET #next_at = :until", earlier, {"until": _decimal(until), "number": "N"})
 
     def _farthest(self) -> float:
-        """Returns the longest plausible wait for the next free slot, in seconds. A longer wait must be wrong."""
+        """Returns how many seconds ahead a worker with a correct clock can reserve a slot, plus a margin."""
         return self.patience(begun=True) + MAX_SLOTS * self.interval + 2 * LONGEST_REST
 
     async def _write(self, change: str, condition: str, values: Mapping[str, Value]) -> Item:
@@ -93,5 +93,5 @@ def _decimal(ms: float) -> Decimal:
 
 
 def _next_at(item: Item) -> float:
-    """Returns the time of the next free slot, or 0 if the item has no valid time. The next write repairs the item."""
+    """Returns the time of the next free slot, or 0 if it is missing or not a number. The next write repairs it."""
     return float(item.get("next_at", {}).get("N", 0.0))

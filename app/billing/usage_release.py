@@ -20,7 +20,7 @@ from app.billing.references import refers_to
 from app.billing.result import positive
 from app.clock import CLOCK, now_ms
 
-# The command leases the invoice for this many ms, so that no worker works on it. The command's calls take less time.
+# The command leases the invoice for this many ms, so that no worker works on it. A few API calls take less time.
 LEASE_MS = 300_000
 SKEW_MS = 75_000  # how far two clocks may differ: `term.SKEW` times the longest lease (15 minutes)
 

@@ -27,8 +27,8 @@ class Changed(NamedTuple):
 class Group:
     """The unbilled usage of one customer in one currency.
 
-    `number`: the number of usage items; `total`: the sum of their amounts, in minor units; `oldest`: the unix time of
-    the oldest item; `reasons`: for each reason, the number of items that are not billed for this reason.
+    `number`: the number of usage items; `total`: the sum of the valid items' amounts in minor units; `oldest`: the unix
+    time of the oldest item; `reasons`: for each reason, the number of items that are not billed for this reason.
     """
 
     number: int = 0
