@@ -1,4 +1,4 @@
-"""The entry point of `python -m app …`. Runs the command line that `app.cli` defines."""
+"""Runs the command line of `app.cli` as `python -m app …`."""
 
 import signal
 import sys

@@ -11,14 +11,14 @@
     │   ├── InvalidEvent              not JSON, not an event, or with characters that SQS rejects
     │   └── TemporarilyUnavailable    the same webhook may be accepted later
     │       ├── Draining              this process is stopping
-    │       ├── Overloaded            too many webhooks or bytes in flight, or responses take too long
+    │       ├── Overloaded            too many webhooks or bytes in flight, or too long a wait
     │       ├── QueueUnavailable      SQS is unreachable or slow, throttles, or refuses the message
     │       └── BillingUnavailable    the billing work failed within the request (release v01)
     └── BillingFailed                 the billing work of an event is not done
         ├── Unprocessable             a retry cannot succeed
         └── Postponed                 a retry may succeed
             ├── ClaimedElsewhere      another worker works on the event, or on its invoice
-            ├── ChargebeeUnavailable  Chargebee is unreachable or slow, fails, or allows no call yet
+            ├── ChargebeeUnavailable  Chargebee is unreachable or slow, fails, or is at its rate limit
             └── TableUnavailable      DynamoDB is unreachable or slow, throttles, or fails
 
 The tree says what an error means. `app.web.problems` translates each WebhookRefused into an HTTP response.

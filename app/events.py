@@ -1,8 +1,8 @@
 """Defines Pydantic models of a Chargebee event, with the fields that Chargebee always sends or the service needs.
 
 The documentation of Chargebee's API v2 says which fields are required: https://apidocs.chargebee.com/docs/api/events
-and https://apidocs.chargebee.com/docs/api/invoices. Chargebee adds values to enumerations without notice, so the models
-accept any string for an enumeration. The models allow all other fields, and ignore them.
+and https://apidocs.chargebee.com/docs/api/invoices. Chargebee adds values to enumerations without notice, so
+enumerations are plain strings in the models. The models allow all other fields, and ignore them.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Translates pydantic's errors for a webhook's body into InvalidEvent, which contains no values of the body."""
+"""Translates validation errors of a webhook's body into InvalidEvent, which contains no values of the body."""
 
 import json
 from typing import NoReturn

@@ -23,8 +23,8 @@ def release(invoice_id: str, dry_run: bool) -> None:
 
     An invoice is gone if Chargebee does not know it. The command reads the whole table, and asks Chargebee for the
     invoice. The command changes nothing and exits with 1 if the invoice is neither void nor gone, if another invoice
-    contains the charges, or if a worker works on the invoice. The command also removes the final errors that the table
-    stores for the invoice's events, so that `redrive` can try these events again.
+    contains the charges, or if a worker works on the invoice. The command also removes the binding verdicts (final
+    errors) of the invoice's events, so that `redrive` can try these events again.
 
     APP_BILLING_TABLE names the table; APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY give access to the site.
     """

@@ -41,7 +41,7 @@ def worker() -> None:
 
 
 def work(*, retry: float = BASE_SECONDS) -> None:
-    """Runs a worker with the settings from the environment. Raises ConfigurationError if a setting is wrong.
+    """Runs a worker with the settings from the environment. Raises ConfigurationError.
 
     `retry`: the longest delay before the first retry of a message, in seconds.
     """
