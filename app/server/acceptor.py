@@ -16,8 +16,8 @@ from loguru import logger
 from app.server.limits import ConnectionLimits
 from app.server.listener import BACKLOG
 
-# The acceptor pauses for PAUSE_SECONDS if the maximum number of connections is open and none of them may be closed,
-# or if no file descriptor or memory is free. It logs at most one pause per WARN_SECONDS.
+# The acceptor pauses for PAUSE_SECONDS if the maximum number of connections is open and `make_room` finds none to
+# abort, or if no file descriptor or memory is free. It logs at most one pause per WARN_SECONDS.
 PAUSE_SECONDS = 0.1
 WARN_SECONDS = 60.0
 _NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)

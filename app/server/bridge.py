@@ -69,7 +69,7 @@ class _AsgiExchange:
         self._changed.set()
         request = self._request
         unread = request.received - self._read
-        # When the body is complete, `Connection` itself stops reading if further bytes arrive.
+        # If bytes arrive after a complete body, `Connection` itself stops reading, or drops the bytes.
         if not request.complete and unread > _HIGH_WATER and request.connection is not None:
             request.connection.transport.pause_reading()
 

@@ -99,10 +99,9 @@ class Connection(asyncio.Protocol):
     # Methods that `ConnectionLimits` and the server call.
 
     def expire(self) -> None:
-        """Closes the connection, because its deadline has passed. Lets the handler answer first if a body is late.
+        """Closes the connection, because its deadline has passed. If a body is late, the handler may answer instead.
 
-        Does nothing if bytes from the client have arrived but are not parsed yet, for example after the process was
-        suspended.
+        Does nothing if awaited bytes have arrived but are not parsed yet, for example after the process was suspended.
         """
         waits_for_bytes = self.state in READING and self.state is not REST
         unread = waits_for_bytes and self.transport.is_reading() and has_unread(self)
@@ -207,7 +206,7 @@ class Connection(asyncio.Protocol):
     # Methods that change the state, store bytes, or close the connection.
 
     def _end_between_requests(self) -> None:
-        """Closes the connection, unless a request is in flight or arriving, or the socket has unread bytes."""
+        """Closes the connection, unless a request is in flight or arriving, or there are stored or unread bytes."""
         waiting = self.state in _BETWEEN_REQUESTS
         if waiting and not self.held and not has_unread(self):
             self._end()
@@ -218,8 +217,7 @@ class Connection(asyncio.Protocol):
     def _over(self, event: Event) -> None:
         """Closes the connection after its last request. After any other request, waits for the next one."""
         request = self._request
-        # BODY_ENDS means that the request was answered before its body was complete. The bytes that `_read` is parsing
-        # may then contain another request, so a stopping server does not close the connection here.
+        # After an early answer (BODY_ENDS), `_read` may have bytes of another request, so a stop does not close yet.
         stops = self._stopping and event is not BODY_ENDS and not has_unread(self)
         last = request is None or not request.keep_alive or self._half_closed or (stops and not self.held)
         self.state = TABLE[self.state, LAST if last else event]
@@ -239,10 +237,7 @@ class Connection(asyncio.Protocol):
             self._go_on()
 
     def _hold(self, data: bytes) -> None:
-        """Stores `data`, which follows the current request, until that request is answered, and stops reading.
-
-        Drops `data` if the connection cannot serve another request.
-        """
+        """Stores `data` until `_read_held` parses it, and stops reading. Drops `data` after the last request."""
         request = self._request
         if self.state is CLOSING or (request is not None and not request.keep_alive):
             return
@@ -288,10 +283,7 @@ class Connection(asyncio.Protocol):
         self._end()
 
     def _lose(self, lost: Lost = Lost.GONE) -> None:
-        """Reports `lost` to the request's handler, if any.
-
-        Aborts the connection if `lost` is LATE and the handler does not answer in this call.
-        """
+        """Reports `lost` to the handler, if any. After LATE, aborts the connection unless the answer is complete."""
         exchange, request = self._exchange, self._request
         if exchange is None or request is None:
             return

@@ -1,4 +1,4 @@
-"""Rejects a head (request line and headers) that violates RFC 9112 or exceeds a limit that httptools lacks."""
+"""Checks a request's head (request line and headers) against rules of RFC 9112 and limits that httptools lacks."""
 
 import re
 from collections.abc import Collection
@@ -8,7 +8,7 @@ from functools import lru_cache
 MAX_BYTES = 64 * 1024
 MAX_HEADERS = 100
 MAX_TARGET_BYTES = 8 * 1024  # a request stores its target several times: raw, decoded, and in the ASGI scope
-MAX_ESCAPES = 100  # maximum escapes (`%2F`) in the target's path; decoding one escape may take over a microsecond
+MAX_ESCAPES = 100  # maximum escapes, such as `%2F`, in the target's path; decoding one may take over a microsecond
 MAX_LENGTH_DIGITS = 20  # maximum digits of a Content-Length; above 4,300, `int` raises ValueError
 TOO_LARGE = f"The head of the request is too large: allowed are {MAX_BYTES} bytes and {MAX_HEADERS} headers."
 

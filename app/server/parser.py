@@ -75,7 +75,7 @@ class RequestParser:
         return len(data)
 
     def feed(self, piece: bytes) -> None:
-        """Parses a piece. Raises HeadRefused if it is malformed, or if a head or trailers are too large."""
+        """Parses a piece. Raises HeadRefused if it is malformed, or if too many bytes are outside of the body."""
         before = len(self.body)
         try:
             if self._upgrade:
@@ -95,10 +95,7 @@ class RequestParser:
                 raise HeadRefused(_TOO_LONG)
 
     def _feed_head(self, piece: bytes) -> None:
-        """Counts the head's bytes, and checks the head when it is complete.
-
-        Raises HeadRefused if the head is too large or invalid.
-        """
+        """Counts the head's bytes, and checks a complete head. Raises HeadRefused if it is too large or invalid."""
         self.size += len(piece)
         if self.size > heads.MAX_BYTES:
             raise HeadRefused(_TOO_LONG if self._parsed is None else heads.TOO_LARGE)

@@ -129,7 +129,7 @@ class Request:
             self.connection.transport.write(part)
 
     def end(self) -> None:
-        """Completes the answer, so that the connection can serve the next request."""
+        """Completes the answer. The connection then changes to its next state."""
         connection = self.connection
         self.answered = True
         self.detach()

@@ -114,7 +114,7 @@ class Server:
             asyncio.get_running_loop().call_later(CANCEL_SECONDS, self._end_now, serving)
 
     async def serve_until_drained(self, connect: Callable[[], Connection], limits: ConnectionLimits) -> None:
-        """Waits until the listener should close. A load test overrides this method, and needs both parameters."""
+        """Waits until the listener should close. The load test replaces this method, and uses both parameters."""
         await self._signalled.wait()
         delay = self._stop.delay if self._signal == signal.SIGTERM else 0
         logger.info("Draining for {:g} s", delay)

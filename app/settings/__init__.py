@@ -35,5 +35,5 @@ def load_settings() -> WebSettings:
 
 
 def load_worker_settings() -> WorkerSettings:
-    """Returns the settings of the worker and of the billing work. Raises ConfigurationError like `load_settings`."""
+    """Returns the settings of the worker, its commands and v01. Raises ConfigurationError like `load_settings`."""
     return read(WorkerSettings, ALL)

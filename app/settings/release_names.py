@@ -14,12 +14,12 @@ FACTS: dict[str, Any] = {
     "CLIENT": None,  # the SQS client: see `Release.client`
     "TOKENS": None,  # maximum threads for blocking work; None if the release needs no threads
     "CONNECTIONS": None,  # connections in the pool of the AWS SDK's client; None if the release has no pool
-    "SERVER": "uvicorn",  # or `ours`: this project's server, which calls the module's `receive` and does not use ASGI
+    "SERVER": "uvicorn",  # or `ours`: this project's server, which calls the module's `receive` without ASGI
 }
 
 
 class Release(StrEnum):
-    """A release, named after its module in `app.web.releases`. The start of the name, such as `v03`, is also valid."""
+    """A release, named after its module in `app.web.releases`. The part before `_`, such as `v03`, is also valid."""
 
     V01_INLINE = "v01_inline"
     V02_BLOCKING = "v02_blocking"

@@ -42,7 +42,7 @@ Status = Literal["queued", "processed", "ignored"]
 
 
 class Intake:
-    """The steps that need objects of the process, such as `admission`. The other steps are plain functions.
+    """The steps that need objects of the process, such as `admission`.
 
     `log` and `observers` receive the record of each webhook.
     """
@@ -143,8 +143,7 @@ def refuse(error: WebhookRefused, record: WebhookRecord, *, complete: bool = Fal
 def _declared_length(fields: Fields, max_bytes: int) -> int:
     """Returns the Content-Length in bytes, or 0 if the request has none.
 
-    Raises UnsupportedEncoding for a Content-Encoding other than identity, and BodyTooLarge if the length is
-    above `max_bytes`.
+    Raises UnsupportedEncoding for a Content-Encoding other than identity, and BodyTooLarge above `max_bytes`.
     """
     encoding = fields.get(b"content-encoding")
     if encoding and encoding.strip().lower() != b"identity":

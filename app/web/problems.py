@@ -111,7 +111,7 @@ def problem(error: WebhookRefused, *, complete: bool = False) -> ProblemResponse
 async def _http_error(request: Request, error: HTTPException) -> ProblemResponse:
     """Returns the response to a request that the router rejects with 404 or 405."""
     path = request.url.path[:LONGEST_PATH]
-    # Starlette builds the Allow header from a set, whose order differs between two starts of the process.
+    # Starlette builds the Allow header from a set, whose order may differ between two starts of the process.
     headers = {name: ", ".join(sorted(value.split(", "))) for name, value in (error.headers or {}).items()}
     return ProblemResponse(error.status_code, f"{request.method} {path}: {error.detail}", headers, unread=True)
 

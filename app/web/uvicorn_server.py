@@ -1,4 +1,4 @@
-"""Serves an ASGI app (v01 to v10) with uvicorn. Signals have the same effect as in this project's own server."""
+"""Serves an ASGI app (v01 to v10) with uvicorn, but handles signals as this project's own server does."""
 
 import asyncio
 import logging
