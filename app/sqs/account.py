@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 
 def proxy_of(url: str) -> str | None:
-    """Returns the URL of the proxy that the AWS SDK would use for calls to `url`, or None if it would use none.
+    """Returns the URL of the proxy for calls to `url`, or None. The AWS SDK uses the same proxy for its own calls.
 
     Raises ConfigurationError if the proxy's environment variable, such as HTTPS_PROXY, is not the URL of an HTTP proxy.
     """

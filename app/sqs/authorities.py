@@ -1,6 +1,6 @@
 """Finds the certificate authorities (CAs) for verifying SQS's certificate, in the places where botocore looks.
 
-botocore's documentation lists these places:
+boto3's documentation lists these places:
 https://boto3.amazonaws.com/v1/documentation/api/latest/guide/configuration.html
 botocore also reads the variable REQUESTS_CA_BUNDLE, but not the variables of OpenSSL, such as SSL_CERT_FILE.
 """
@@ -37,7 +37,7 @@ def require_authorities(session: botocore.session.Session) -> None:
 
 
 def verifying_context(session: botocore.session.Session) -> ssl.SSLContext:
-    """Returns a TLS context like botocore's, with the configured CA bundle. The context also checks the host name.
+    """Returns a TLS context like botocore's, with the same CA bundle. It also checks the host name, as urllib3 does.
 
     Python 3.13's default context sets VERIFY_X509_STRICT, so it would reject certificates that botocore accepts.
     """

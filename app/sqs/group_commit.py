@@ -1,9 +1,9 @@
 """Implements group commit: messages that wait at the same time go to SQS in one SendMessageBatch.
 
-Each call in flight takes a slot, and there are `SendLimits.calls` slots. If a slot is free, group commit sends a
-message at once, without a timer, and so adds no latency. Otherwise, messages wait for a free slot, and one call then
-sends up to ten messages. If SQS is so slow that the waiting messages fill a whole call, the call begins without a free
-slot, unless `SendLimits.full_calls` calls are in flight.
+If fewer than `SendLimits.calls` calls are in flight, a slot is free: group commit sends a message at once, without a
+timer, and so adds no latency. Otherwise, messages wait for a free slot, and one call then sends up to ten messages. If
+SQS is so slow that the waiting messages fill a whole call, the call begins without a free slot, unless
+`SendLimits.full_calls` calls are in flight.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class GroupCommit:
         """Returns when SQS has acknowledged `message`. The message is sent even if the caller is cancelled.
 
         Raises InvalidEvent if SQS rejects a character of the body, and QueueUnavailable after any other failure, or
-        when `SendLimits.deadline` ends. If the error's attribute `sent` is True, SQS may have enqueued the message.
+        when `SendLimits.deadline` passes. If the error's attribute `sent` is True, SQS may have enqueued the message.
         """
         sent = asyncio.get_running_loop().create_future()
         self.submit(message, partial(resolve, sent))
@@ -57,10 +57,9 @@ class GroupCommit:
             del sent
 
     def submit(self, message: Message, on_settled: OnSettled) -> None:
-        """Sends `message`, and then calls `on_settled` once: with None after success, or with an error.
+        """Sends `message`, and then calls `on_settled` once: with None, or with the error that `send` would raise.
 
-        The error is the one that `send` would raise. `on_settled` must not raise an exception. `submit` always returns
-        before the call of `on_settled`.
+        `on_settled` must not raise an exception. It is called after `submit` has returned, even if a slot is free.
         """
         pending = PendingSend(message, asyncio.get_running_loop().time() + self._deadline)
         self._pending.add(pending, on_settled)
@@ -91,11 +90,7 @@ class GroupCommit:
         self._pending.settle(pending, too_late("Timeout", sent=pending.in_call))
 
     def _may_call(self) -> bool:
-        """Returns True if a call may begin now.
-
-        This is so if a slot is free, or if the waiting messages fill a whole call and fewer than `_most_calls` calls
-        are in flight.
-        """
+        """Returns True if a slot is free, or if the messages fill a call and fewer than `_most_calls` are in flight."""
         if len(self._sending) < self._slots:
             return True
         full = len(self._waiting) >= MAX_ENTRIES or self._waiting_bytes > self._max_bytes

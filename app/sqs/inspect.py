@@ -56,8 +56,8 @@ class QueueInspector:
     def receive(self, limit: int) -> Iterator[Seen]:
         """Yields up to `limit` messages, which stay visible to other receivers.
 
-        Raises ConfigurationError if the queue has a redrive policy, because SQS then counts each receive of a message,
-        and moves a message to the dead-letter queue when its receives exceed the policy's limit.
+        Raises ConfigurationError if the queue has a redrive policy: SQS would count these receives, too, and move a
+        message to the dead-letter queue when its receives exceed the policy's limit.
         """
         if "RedrivePolicy" in self._attributes():
             raise ConfigurationError(

@@ -65,7 +65,7 @@ class Calls:
         return parsed(await self._connections.request(connection, head, body))
 
     async def _corrected(self, error: SqsError, signed_with: float, deadline: float) -> bool:
-        """Renews expired credentials or corrects the clock offset. Returns True if a retry may then succeed.
+        """Renews expired credentials, or corrects a wrong clock offset. Returns True if a retry may then succeed.
 
         `signed_with`: the clock offset in the signature of the failed request, in seconds. Another call may have
         corrected the clock offset since then.

@@ -63,8 +63,7 @@ class Recorded:
 def refusing(record: CallRecord, attempts: int, observe: ObserveCall) -> Iterator[CallRecord]:
     """Completes the record of a call when the `with` block ends, as `Recorded` does.
 
-    If the block raises an exception, raises InvalidEvent or QueueUnavailable instead, which determine the response to
-    the webhook.
+    If the block raises an exception, raises the error for the response instead: InvalidEvent or QueueUnavailable.
     """
     try:
         with Recorded(record, attempts, observe):

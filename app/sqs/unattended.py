@@ -19,7 +19,7 @@ _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
 
 
 def require_unattended() -> None:
-    """Raises ConfigurationError if the configuration requires the code of an MFA device, or changes botocore's retries.
+    """Raises ConfigurationError if the configuration requires the code of an MFA device, or sets retries.
 
     Call `require_sdk` first, because it rejects configuration that the SDK cannot read.
     """

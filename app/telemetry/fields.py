@@ -1,6 +1,6 @@
 """Defines how a record's class names its values in logs, metrics and spans, and reads the values for logs and spans.
 
-The class annotates each field with one `Named` for each value in the field: `Annotated[str | None, Named("cause")]`.
+The class annotates a field with a `Named` for each value that it declares: `Annotated[str | None, Named("cause")]`.
 """
 
 from collections.abc import Callable

@@ -21,8 +21,7 @@ UNANSWERED = "unanswered"
 CANCELLED = "Cancelled"
 _WEBHOOKS = Metric("invoice_webhook.webhooks", "{webhook}", "Webhooks by outcome.", label="outcome")
 _REDELIVERIES = Metric("invoice_webhook.redeliveries", "{webhook}", "Webhooks that Chargebee sent again.")
-# The bounds of histograms, in seconds. The highest bound of LAG_SECONDS is four days, because Chargebee redelivers a
-# webhook for 3 days 7 hours.
+# The bounds of histograms, in seconds. LAG_SECONDS ends at four days: Chargebee redelivers for 3 days 7 hours.
 LAG_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0, 21_600.0, 86_400.0, 345_600.0)
 CALL_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _DURATION = Named("duration_ms", path="duration_ms", decimals=2, usual=float)
@@ -39,8 +38,8 @@ class WebhookRecord:
     `began`, `answered`: seconds of `time.perf_counter`. `outcome`: `queued`, `processed` (release v01), `ignored`,
     `unanswered`, or the name of the error that rejected the webhook (`slug` in `app.web.problems`). `status`: the HTTP
     status if the webhook was rejected, otherwise None. `cause`: why SQS did not acknowledge the message, or why the
-    billing work failed (release v01). `delivery`: `not sent` or `may have been enqueued` if SQS did not acknowledge
-    the message, otherwise None. The fields have the same order in the class and in the log line.
+    billing work failed (release v01). `delivery`: `not sent`, or `may have been enqueued` if SQS may have the message,
+    but did not acknowledge it. The log line has the fields in this order.
     """
 
     began: float
@@ -128,21 +127,17 @@ _THROTTLED = Metric("{}.throttled", "{call}", "Tries that Chargebee has answered
 class CallRecord:
     """The record of one call to SQS, DynamoDB or Chargebee, including its retries. It contains no payload values.
 
-    `operation`: the name of the action in the service's API.
-    `messages`: the number of messages in a call to SQS.
-    `size`: the bytes in the call that count towards SQS's limits; None in a worker.
-    `waited`: seconds that each message waited in group commit for this call; for Chargebee, seconds that each try of
-    the call waited for its slot in the rate limit.
-    `began`, `ended`: seconds of `time.perf_counter`. The wait before the first try is not included.
+    `operation`: the name of the action in the service's API. `messages`: the number of messages in a call to SQS.
+    `size`: the bytes that count towards SQS's limits; None in a worker. `sent`: True if SQS may have the messages.
+    `waited`: seconds that each message waited in group commit for this call, or that each try of a call to Chargebee
+    waited for its slot in the rate limit.
+    `began`, `ended`: seconds of `time.perf_counter`; the wait before the first try is not included.
     `code`: the service's error code, or the name of the client's exception; None after success.
-    `refused`: for SQS, the error codes of messages that SQS rejected although the call succeeded; for Chargebee, the
-    error code of a call that Chargebee rejected (then `code` is None).
+    `refused`: the error codes of messages that SQS rejected although the call succeeded, or the code with which
+    Chargebee rejected the call (then `code` is None).
     `in_flight`: the number of group commit's calls in flight when this call began, including this call.
-    `last`: 1 if `in_flight` is the maximum number of group commit's calls, otherwise 0.
-    `throttled`: the number of tries that Chargebee has answered with 429.
-    `traceparents`: for a call to SQS, the attribute `traceparent` of each message that the call sends; for a call to
-    another service, the attribute of the message that the worker processes.
-    `sent`: True if SQS may have the messages.
+    `last`: 1 if `in_flight` is the maximum, otherwise 0. `throttled`: how many tries Chargebee answered with 429.
+    `traceparents`: those of the messages that the call sends, or of the sampled webhook or message that needs the call.
     """
 
     operation: str

@@ -15,8 +15,8 @@ from app.settings.text import shown
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
 
-# The accepted values of each variable. With every value of OTEL_PROPAGATORS, the service reads the trace from the
-# header `traceparent` and from no other header (`app.telemetry.trace`).
+# The accepted values of each variable. Whatever OTEL_PROPAGATORS is, the service itself reads and passes on only the
+# header `traceparent` (`app.telemetry.trace`).
 _ALLOWED = {
     "OTEL_PROPAGATORS": ("tracecontext", "baggage", "none"),
     "OTEL_PYTHON_METER_PROVIDER": ("sdk_meter_provider", "default_meter_provider"),
@@ -34,7 +34,7 @@ def require_installed() -> None:
     for name, allowed in _ALLOWED.items():
         given = os.environ.get(name)
         if given == "":
-            del os.environ[name]  # at each request, OpenTelemetry would search for a provider named ""
+            del os.environ[name]  # otherwise, each request would search for a provider with an empty name
         if given and not {part.strip() for part in given.split(",")} <= {*allowed}:
             raise ConfigurationError(f"{name}={shown(given)}: allowed are {', '.join(allowed)}")
 

@@ -34,9 +34,9 @@ class Tracing(ABC, Generic[Record]):
         """Exports the span of a webhook or a message if the webhook or the message is sampled."""
 
     def observe_call(self, record: CallRecord) -> None:
-        """Exports the span of a call if the webhook or message that needs the call is sampled.
+        """Exports the span of a call if a webhook or message that needs the call is sampled.
 
-        A call to SQS may send the messages of several webhooks. Its span is then a child of the first sampled webhook's
+        A call to SQS may send the messages of several webhooks. Its span is a child of the first sampled webhook's
         span, and has links to the spans of all sampled webhooks.
         """
         traces = [trace for header in record.traceparents if (trace := Trace.parsed(header.encode())) is not None]

@@ -8,8 +8,7 @@ class Timestamps:
     """Formats the current time in ISO 8601, with milliseconds. `zone`: None for the local time zone.
 
     Any thread may call `now`, because the handler of release v07 runs in threads.
-    Formatting a date is slow, so `now` formats the date and the time once per second, and at each call only the
-    milliseconds.
+    Formatting a date is slow, so `now` formats date and time once per second, and only the milliseconds at each call.
     """
 
     def __init__(self, zone: tzinfo | None = None) -> None:

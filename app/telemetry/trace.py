@@ -75,7 +75,7 @@ def current_traceparents() -> tuple[str, ...]:
 
 @contextmanager
 def traced(trace: Trace | None) -> Iterator[None]:
-    """Makes `trace` the current trace in the `with` block. Webhooks without ASGI need this: they have no own task."""
+    """Makes `trace` the current trace until the `with` block ends, for a webhook that has no task of its own."""
     token = current.set(trace)
     try:
         yield

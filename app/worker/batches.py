@@ -21,9 +21,8 @@ LONGEST_PAUSE_SECONDS = 5.0
 class Batches(Generic[Entry]):
     """Collects entries, and sends them in batches with `call`, which returns None or a FailedEntry for each entry.
 
-    When an entry has succeeded or its failure is final, `on_end` receives the entry and the result of `call`. An entry
-    whose failure is not final is sent again. Before each batch, drops the entries for which `is_wanted` returns
-    False.
+    `on_end` receives each entry that has succeeded or whose failure is final, with its result. Other failed entries are
+    sent again with a later batch. Before each batch, drops the entries for which `is_wanted` returns False.
     """
 
     def __init__(

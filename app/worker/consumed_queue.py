@@ -31,10 +31,7 @@ class FailedEntry(NamedTuple):
 
 
 class ConsumedQueue:
-    """A queue of SQS. Each method may raise any exception.
-
-    If the queue's URL is not known yet, a call first asks SQS for the URL.
-    """
+    """A queue of SQS. Calls look up the queue's URL until SQS has returned it. Each method may raise any exception."""
 
     def __init__(self, client: "SQSClient", address: QueueAddress, call_timeout: float, observe: ObserveCall) -> None:
         self.name, self.fifo = address.name, address.fifo

@@ -56,7 +56,7 @@ class _LastEvent:
         self._is_checked = False  # before the check, this process must not replace the time in the table
 
     async def check(self) -> None:
-        """Reads the item as soon as the table answers. Logs a warning if `gap_since` returns a gap."""
+        """Reads the item as soon as the table answers. Logs a warning if `gap_since` finds a gap."""
         failures = 0
         while not self._is_checked:
             try:

@@ -13,9 +13,8 @@ MAX_MOVED_PER_SECOND = 500  # the highest rate that StartMessageMoveTask accepts
 
 # The error codes that emulators return for StartMessageMoveTask if they do not have this action.
 NO_TASK = ("UnsupportedOperation", "InvalidAction", "UnknownOperation", "ResourceNotFoundException", "404", "501")
-# SQS's error message if the source is not the dead-letter queue of any queue. The error code does not show this reason:
-# it is InvalidParameterValue, which SQS also returns if a task is already running. LocalStack recorded both messages
-# from AWS:
+# SQS's error message if the source is no queue's dead-letter queue. The code, InvalidParameterValue, also means that
+# a task is already running, so only the message shows the reason. LocalStack recorded both messages from AWS:
 # https://github.com/localstack/localstack/blob/11c332e/tests/aws/services/sqs/test_sqs_move_task.snapshot.json
 NO_DEAD_LETTER_QUEUE = "Source queue must be configured as a Dead Letter Queue"
 Progress = Callable[[int, int], None]

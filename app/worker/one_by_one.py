@@ -32,8 +32,8 @@ OUTAGE = 3
 class Redriven:
     """The result of a redrive. `moved`: the number of moved messages.
 
-    `failed`: for each message, why it was not sent, or why its dead letter was not deleted; the key is a text with the
-    ids of the event and the message. `error`: what ended the redrive early, or None.
+    `failed`: why a message was not sent, or why its dead letter was not deleted; the key is a text with the ids of the
+    event and the message. `error`: what ended the redrive early, or None.
     """
 
     moved: int = 0

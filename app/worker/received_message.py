@@ -48,8 +48,7 @@ class ReceivedMessage(NamedTuple):
         """Returns how many seconds the message has waited, or None if the start of the wait is unknown.
 
         The wait starts at the webhook's arrival, which is the message attribute `received_at`. If this attribute is
-        missing or invalid, the wait starts at `sent_at`.
-        `now`: seconds since the epoch.
+        missing or invalid, the wait starts at `sent_at`. `now`: seconds since the epoch.
         """
         since = self.sent_at
         with suppress(ValueError):

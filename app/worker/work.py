@@ -28,8 +28,7 @@ LAST_SECONDS, LAST_PART = 5.0, 1 / 3
 class WorkerLimits(NamedTuple):
     """A worker's limits. Times are in seconds.
 
-    `concurrency`: the maximum number of messages that tasks process at the same time. `prefetch`: the maximum number of
-    messages that wait for a task.
+    `concurrency`: how many messages may be processed at the same time. `prefetch`: how many may wait for a task.
     `visibility`: how long SQS hides a message after a receive or an extension. `first_retry`: the longest delay of a
     message's first retry. `idle`: the worker counts as not alive if `Poller.idle` exceeds this value. `grace`: how long
     `Worker.run` may take after `Worker.stop` is called (`Worker.run` says when it may take longer).
