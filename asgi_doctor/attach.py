@@ -112,7 +112,7 @@ def _execute(pid: int, script: str) -> None:
 
 
 def _read(pid: int, folder: Path, seconds: float, say: Callable[[str], None]) -> list[Finding]:
-    """Passes each message of the process to `say`. Returns the findings, which are the last message.
+    """Passes the messages of the process to `say`. Returns the last message, the findings.
 
     Raises DoctorError if the process ends early, cannot be watched, or does not write the findings in time.
     """

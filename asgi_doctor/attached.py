@@ -44,7 +44,7 @@ def watch(folder: str, main: asyncio.AbstractEventLoop | None, warn: float, seco
             if finding.kind in SAID_AT_ONCE:
                 write("said", other(finding))
 
-        for argument in sys.orig_argv:  # the application counts as the user's code, even if it is installed
+        for argument in sys.orig_argv:  # uvicorn's or gunicorn's application may be an installed package
             if re.fullmatch(r"[\w.]+:[\w.]+", argument):
                 claim_package(argument.partition(":")[0])
         collected = Findings(warn, lambda *found: write("said", blocking(*found)), report)

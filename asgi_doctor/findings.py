@@ -22,7 +22,7 @@ SHORT_SHARE = 0.05
 SHORT_LIMITS = 5
 # A block that has lasted this many times the limit is reported before it ends, because it may never end.
 STUCK_LIMITS = 10
-# Maximum number of tallies (see tally.py). In an application without routes, each new path of a request adds a tally.
+# Maximum number of tallies (see tally.py). In an application without routes, each new path may add a tally.
 MOST_TALLIES = 1000
 
 
@@ -101,8 +101,8 @@ class Findings:
     def _long_parts(self, block: Block) -> tuple[list[Part], list[Part]]:
         """Returns the long parts and the short parts of a block. If the block is below the limit, all parts are short.
 
-        Otherwise, a part is long if it is above the limit, or if an earlier block of the same route had a long part at
-        the same line. If there is no such part, all parts count as long.
+        Otherwise, a part is long if it is above the limit, or if its line has a tally of long parts on this route. If
+        there is no such part, all parts count as long.
         """
         parts, route = divided(block, self._limit / SAMPLES), block.request.route
         long = [part for part in parts if part.seconds > self._limit or (part.location, route) in self._long]
@@ -117,8 +117,8 @@ class Findings:
     def _long_tally(self, part: Part, request: Request, tallies: dict[Key, Tally]) -> tuple[Key, Tally]:
         """Adds the part to the tally of its key in `tallies`, and returns the key and the tally.
 
-        The key is the line if the line waits or builds. It is the line's function if the line computes or collects
-        garbage, because the samples of such work are in several lines of the function.
+        The key is the line if it waits, builds, or has a tally already. Otherwise, it computes or collects garbage: the
+        key is its function, because the samples of such work are in several lines of the function.
         """
         alone = Tally(part, request, short=False)
         alone.add(part, request)

@@ -62,7 +62,7 @@ class NoBlocking:
 
     @property
     def blocks(self) -> list[Finding]:
-        """Returns all findings about lines of the user, including those that `permitted` excludes from `findings`."""
+        """Returns the findings, including permitted ones, about blocks by lines of the user, but not by debuggers."""
         found = [finding for watchdog in [*self._ended, *self._watchdogs.values()] for finding in watchdog.findings]
         blocks = [finding for finding in found if finding.kind in _BLOCKS and finding.in_app]
         return [one for one in blocks if not _DEBUGGERS & set(one.libraries)]

@@ -8,7 +8,7 @@ _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 
 
 def exported() -> LoopDelay | None:
-    """Returns a LoopDelay that records into the histogram. Returns None if OpenTelemetry is missing or too old."""
+    """Returns a LoopDelay to start, which fills the histogram, or None if OpenTelemetry is missing or too old."""
     try:
         from opentelemetry import metrics
 

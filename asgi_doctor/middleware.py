@@ -83,7 +83,7 @@ class Watch:
         self._watchdogs: dict[asyncio.AbstractEventLoop | None, Watchdog | None] = {}
         self._delays: dict[asyncio.AbstractEventLoop | None, LoopDelay] = {}
         caller = str(sys._getframe(1).f_globals.get("__name__"))
-        if caller.partition(".")[0] not in {"starlette", "fastapi", "litestar"}:  # the user's module
+        if caller.partition(".")[0] not in {"starlette", "fastapi", "litestar"}:  # not in `add_middleware(watch)`
             claim_package(caller)
 
     def __getattr__(self, name: str) -> Any:

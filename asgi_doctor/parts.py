@@ -2,8 +2,8 @@
 
 A block is one callback of the event loop, and may run several lines: for example, first a line of a dependency waits,
 and then a line of the endpoint. Each of these lines has consecutive samples, so each becomes a part of the block. If a
-`for` loop calls several functions again and again, their samples alternate at random. Then the line that calls these
-functions becomes one part.
+`for` loop calls several functions again and again, their samples alternate at random, so the calling function becomes
+one part, at its longest line.
 """
 
 from collections import Counter, defaultdict

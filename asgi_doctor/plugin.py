@@ -5,7 +5,7 @@
 
     async def test_order(client, no_blocking): ...  # uses the limit of the option `no_blocking_limit`
 
-With the option `no_blocking = true`, all tests use the fixture, except those with the mark `allow_blocking`. Blocks in
+The option `no_blocking = true` has this effect on all tests except those with the mark `allow_blocking`. Blocks in
 fixtures do not count. A line that `[tool.asgi-doctor]` allows to block does not fail a test.
 """
 

@@ -56,7 +56,7 @@ class WatchedServer(uvicorn.Server):
         self._stopping()
 
     def finish(self) -> None:
-        """Waits until background tasks have ended, at most for GRACEFUL_SECONDS, and then stops the server."""
+        """Waits for background tasks, at most GRACEFUL_SECONDS, then stops. Call this outside the loop's thread."""
         latest = time.monotonic() + GRACEFUL_SECONDS
         while self.server_state.tasks and time.monotonic() < latest:
             time.sleep(0.1)

@@ -42,7 +42,7 @@ class Tally:
         self.request = request
 
     def _add_samples(self, part: Part) -> None:
-        """Sums the seconds of samples that build something (see `builds`), and keeps the longest sample's stack.
+        """Sums the seconds of samples that build something (see `builds`), and keeps the heaviest stack.
 
         The samples share all of the part's seconds, because a long block has kept only its latest samples.
         """

@@ -15,7 +15,7 @@ _RELEASED = 5
 
 
 class Passed(NamedTuple):
-    """What happened between two samples. `at` is the time of the second sample by `time.monotonic`.
+    """Measurements of the time between two samples. `at` is the time of the second sample by `time.monotonic`.
 
     `late`: seconds by which the sampler woke up too late although it had a core, because it waited for the interpreter
     lock. `collecting`: seconds of garbage collections in the watched thread.

@@ -21,7 +21,7 @@ class Stage(StrEnum):
 
 
 class State(StrEnum):
-    """What a thread, a task or a webhook does, or what it waits for."""
+    """The state of a thread, a task or a webhook: what it does, or what it waits for."""
 
     IDLE = "idle"
     RUNNING = "running"

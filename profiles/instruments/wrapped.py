@@ -25,7 +25,7 @@ from profiles.instruments.timeline import Callbacks, recorded
 def create_app(settings: WebSettings | None = None, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
     """Returns the application of `app.web.main.create_app`, with instruments.
 
-    Raises ConfigurationError if that function does, or if a chosen instrument has no effect on the release.
+    Raises ConfigurationError if that function does, or if OVERHEAD_MS has no effect on the release.
     `uvicorn --factory profiles.instruments.wrapped:create_app` works as well.
     """
     app = main.create_app(settings, observers)

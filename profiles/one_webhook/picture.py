@@ -13,7 +13,7 @@ PLOT = WIDTH - 2 * MARGIN
 BAR, NAME, ROW, LINE = 34, 24, 84, 24  # heights in pixels: a bar, the line above it, a release, a line of the table
 DIGIT = 9.0  # width of a digit in pixels
 COLUMN = 74
-# A release is drawn a second time, with a larger scale, if it makes less than this share of the maximum of calls.
+# A release with less than this share of the largest number of calls is drawn a second time, with a larger scale.
 SMALL = 0.5
 # Colours for light and for dark screens. Numbers on these colours have the usual colour of text.
 COLOURS = {

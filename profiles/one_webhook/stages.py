@@ -1,7 +1,7 @@
 """Assigns each call of a trace to a stage of the webhook.
 
-A call of a function that `functions.py` lacks belongs to the stage of its caller. A callback of the event loop has no
-caller, so it belongs to the stage of the call before it or, if there is none, to the first stage.
+A call of a function to which `functions.py` gives no stage belongs to the stage of its caller. If the caller is the
+event loop, the call belongs to the stage of the call before it or, if there is none, to the first stage.
 """
 
 from collections import Counter
