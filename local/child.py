@@ -106,7 +106,7 @@ def end_with_parent() -> None:
 
 
 def _wait_for_end() -> None:
-    os.read(sys.stdin.fileno(), 1)  # returns when the parent closes the pipe, because the parent writes nothing more
+    os.read(sys.stdin.fileno(), 1)  # the parent writes nothing more, so `read` returns when the pipe is closed
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(LAST_SECONDS)
     os.killpg(0, signal.SIGKILL)  # kills the process group: this process and its children

@@ -72,6 +72,6 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     finally:
         # Sets the handlers of SIGTERM and SIGHUP again, because the event loop has reset them to the defaults.
         for number in alike[1:]:
-            before_the_loop = signal.getsignal(number) is _ignore  # `_interrupt` set `_ignore` before the loop ran
+            before_the_loop = signal.getsignal(number) is _ignore  # `_interrupt` ran before the loop set its handlers
             over = number == signal.SIGHUP and (interrupted.is_set() or before_the_loop)
             signal.signal(number, _ignore if over else _interrupt)

@@ -30,8 +30,8 @@ NONE: Mapping[str, str] = MappingProxyType({})
 # the variables INSTRUMENT_… choose.
 WEB = ("app", "web")
 INSTRUMENTED = ("profiles.instruments",)
-# Prefixes of variables that the worker does not get: two processes cannot listen on the same metrics port, and other
-# machines must not reach the worker's probes.
+# Prefixes of variables that the worker does not get: two processes cannot listen on the same metrics port, and without
+# APP_HOST, the worker listens on loopback only.
 _SERVICE_ONLY = ("APP_METRICS_", "APP_HOST")
 
 

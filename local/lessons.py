@@ -12,7 +12,7 @@ from app.errors import ConfigurationError
 from app.settings import Release
 
 _RELEASES = Path(__file__).parents[1] / "app" / "web" / "releases"
-# Short names of the changes, as the published talk and blog post (CHANGELOG.md, Sources) call them.
+# Short names of the changes that the published talk and blog post (CHANGELOG.md, Sources) describe.
 KNOWN_AS: dict[Release, str] = {
     Release.V02_BLOCKING: "blocking producer",
     Release.V03_THREADPOOL: "run_in_threadpool",
@@ -52,7 +52,7 @@ STEPS: dict[Release, Step] = {
     Release.V11_WITHOUT_ASGI: Step("FastAPI's layers cost more than the work", "the server calls a plain function"),
     Release.V12_LEAN_MODEL: Step("pydantic builds fields that nobody reads", "msgspec reads what is needed"),
 }
-# The reason why webhooks wait in v03 and v04, although these releases never block the event loop.
+# The reason why webhooks wait in v03 and v04, although their `receive` never blocks the event loop.
 _BUSY_THREADS = (
     "for each webhook, a thread builds a client (over TLS, it also loads the CA bundle). Building computes, and the"
     " threads and the event loop share one interpreter lock, so only one of them at a time runs Python code. Without a"

@@ -36,8 +36,8 @@ def add_option(parser: ArgumentParser) -> None:
 class SameOriginGuard:
     """Answers 403 to requests from other websites, and removes the CORS headers from the responses of `app`.
 
-    `hosts` are the server's own names. A name without a port matches any port, because clients may use
-    another port than the server, for example if they connect through a proxy or a container's published port.
+    `hosts` are the server's own names. A name without a port matches any port, because clients may use another port
+    than the server, for example if they connect through a proxy or a container's published port.
     """
 
     def __init__(self, app: Any, hosts: Iterable[str] = LOOPBACK) -> None:

@@ -78,7 +78,7 @@ class Watch:
 
     @cached_property
     def busy(self) -> Busy:
-        """The disturbance. Its first use times `loop`. The measured processes, which would slow it, must have ended."""
+        """The disturbance. Read it after the measured processes have ended, because they also slow down the loop."""
         seconds, total, own, stolen = (after - before for after, before in zip(self._after, self._before, strict=True))
         seconds = max(seconds, 0.001)
         slowest = max(self._loop_seconds, loop.time())

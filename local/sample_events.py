@@ -55,9 +55,9 @@ def _fresh_events(name: str, template: bytes, count: int) -> Iterator[bytes]:
 def fresh_events(template: bytes, count: int) -> Iterator[bytes]:
     """Yields `count` copies of `template`, each with new ids of the event and the invoice.
 
-    The customer's id is also new, unless it has fewer than _SHORTEST characters. All copies have the same size as
-    `template`, because a new id is as long as the old id. Raises ConfigurationError if `template` is not an event, or
-    if the id of the event or of the invoice is too short.
+    The customer's id is also new if it matches _RENAMABLE. All copies have the same size as `template`, because a new
+    id is as long as the old id. Raises ConfigurationError if `template` is not an event, or if the id of the event or
+    of the invoice is too short.
     """
     ids = _ids(template)
     run = secrets.token_hex(20)

@@ -77,8 +77,8 @@ def invalid_request(message: str) -> ApiError:
 def limit_exceeded(retry_after: int | str) -> ApiError:
     """Returns the error (429) for too many calls.
 
-    `retry_after` is the value of the Retry-After header: a number of seconds, or any text that the
-    stand-in's option `retry_after` sets.
+    `retry_after` is the value of the Retry-After header: a number of seconds, or any text that the stand-in's option
+    `retry_after` sets.
     """
     message = "Sorry, access has been blocked temporarily due to request count exceeding acceptable limits."
     headers = {"Retry-After": str(retry_after)}

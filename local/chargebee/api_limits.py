@@ -61,9 +61,9 @@ class Locks:
     def lock(self, invoice_id: str, key: str | None = None) -> Iterator[None]:
         """Locks the invoice until the `with` block ends. `key`: the request's idempotency key.
 
-        `invoice_id` may also be another text that identifies the invoice, such as `Call.locked`. If another request has
-        locked the invoice, raises ApiError: 409 if that request has the same `key`, 429 otherwise. Chargebee's own API
-        waits some time for the lock before it answers 429.
+        `invoice_id` is any text that identifies the invoice or subscription, such as `Call.locked`. If another request
+        has locked it, raises ApiError at once: 409 if that request has the same `key`, 429 otherwise. Chargebee's own
+        API waits some time for the lock before it answers 429.
         """
         if invoice_id in self._locked:
             same_key = key is not None and self._locked[invoice_id] == key

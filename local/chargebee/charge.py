@@ -13,8 +13,9 @@ _BILLABLE = re.compile(r" \[billable:([^\[\]]+)@\d+\]$")
 class Charge:
     """A charge that was added to an invoice at the unix time `at`; `amount` is in minor units, such as cents.
 
-    `customer_id` is the owner of the subscription. In an account hierarchy, the owner can be another customer than the
-    invoice's customer. The service period is from `date_from` to `date_to`, which are unix times.
+    `customer_id` is the owner of the subscription, or the invoice's customer if `subscription_id` is None. In an
+    account hierarchy, the owner can be another customer than the invoice's customer. The service period is from
+    `date_from` to `date_to`, which are unix times.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """Corrects wrong invoices, as a person does: voids, deletes or regenerates an invoice, or changes its line items.
 
-Each correction is an operation of Chargebee's API, except `edit_line_item`, which only `control.py` calls. The rules
-are documented at https://apidocs.chargebee.com/docs/api/invoices/void-an-invoice, …/invoices/delete-an-invoice and
+Each correction is an operation of Chargebee's API, except `edit_line_item`, which is a control path. The rules are
+documented at https://apidocs.chargebee.com/docs/api/invoices/void-an-invoice, …/invoices/delete-an-invoice and
 …/subscriptions/regenerate-an-invoice. For example, an invoice that is still pending can be deleted, but not voided.
 """
 
@@ -50,9 +50,9 @@ class Corrections:
     def regenerate(self, subscription_id: str, at: float) -> bytes:
         """Makes a new pending invoice, which replaces the subscription's invoice for the current term.
 
-        Raises ApiError if the old invoice was not voided or deleted, or if the subscription has ended. The new invoice
-        contains the old invoice's line items for this subscription, but no one-time charges. List Events returns the
-        event about the new invoice, but the stand-in sends no webhook.
+        Raises ApiError if the old invoice was not voided or deleted, or if the subscription's status is not in
+        _RENEWED. The new invoice contains the old invoice's line items for this subscription, but no one-time charges.
+        List Events returns the event about the new invoice, but the stand-in sends no webhook.
         """
         if (status := self._site.subscriptions.status(subscription_id)) not in _RENEWED:
             raise api_errors.invalid_state(f"The subscription {subscription_id} is {status}")

@@ -29,7 +29,7 @@ Test = Callable[[_StoredEvent], bool]
 
 
 class Events:
-    """Stores the events that clients have registered at the stand-in, sorted by time."""
+    """Stores the events of a site, sorted by time."""
 
     def __init__(self) -> None:
         self._stored: list[_StoredEvent] = []

@@ -96,8 +96,8 @@ class Site:
     def list_invoices(self, params: Mapping[str, str]) -> bytes:
         """Returns a page of a customer's invoices, the latest change first.
 
-        `params` contains the customer's id and the time after which the invoices must have changed. The page contains
-        no deleted invoices. Chargebee's API also leaves them out if the parameter `include_deleted` is missing.
+        `params` contains the customer's id, and may contain the time after which the invoices must have changed. The
+        page contains no deleted invoices. Chargebee's API also leaves them out without the parameter `include_deleted`.
         """
         customer = text(params, "customer_id[is]", 50)
         after = number(params, "updated_at[after]", 0, _LATEST, 0)

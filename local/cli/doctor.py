@@ -1,4 +1,4 @@
-"""`python -m local doctor your.module:app`: runs asgi-doctor, and names the releases that cure a finding."""
+"""`python -m local doctor your.module:app`: runs asgi-doctor, and names the releases that show the cure."""
 
 import click
 

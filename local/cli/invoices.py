@@ -19,7 +19,7 @@ from local.money_audit import invoices as read_invoices
 _SECONDS = 1.0
 _COLUMNS: tuple[str, ...] = ("id", "customer", "status", "charges", "total", "closed at")
 _NUMBERS = ("charges", "total")
-# Currencies without decimals. Those in _THREE_DECIMALS have three decimals, and all others have two (ISO 4217).
+# Currencies without decimals (ISO 4217). Those in _THREE_DECIMALS have three; the table shows all others with two.
 _NO_DECIMALS = frozenset(
     {
         *("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW"),

@@ -51,8 +51,8 @@ def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str 
     every response is 200.
 
     With --seed, the command first registers the webhooks' pending invoices and billable events (usage) at the stand-ins
-    that APP_CHARGEBEE_URL, AWS_ENDPOINT_URL and APP_BILLING_TABLE name. Without --seed, it registers them at the
-    stand-ins of the local run, unless it posts to another service.
+    that APP_CHARGEBEE_URL, AWS_ENDPOINT_URL and APP_BILLING_TABLE name. With neither --seed nor --url, it registers
+    them at the stand-ins of the local run, if there is one.
     """
     if count is None and given("concurrency"):
         raise click.UsageError("--concurrency has no effect without --count")

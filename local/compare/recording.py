@@ -71,7 +71,7 @@ def record(release: Release, settings: WebSettings, webhooks: int, variables: Ma
 
     `webhooks` is the number of webhooks to generate and to post at once. `variables` are environment variables of the
     service. Each call to SQS takes `delay()` seconds longer, unless `variables` set another delay. Raises
-    ConfigurationError if the service does not start, or does not write its timeline.
+    ConfigurationError if the service does not start, or if its timeline is incomplete.
     """
     name = ", ".join([release.value, *map("=".join, variables.items())])
     with tempfile.TemporaryDirectory() as folder:

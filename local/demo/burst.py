@@ -17,7 +17,7 @@ from local.peek import peek
 from local.sample_events import default_file, fresh_events_of
 from local.seeding import pending, seed
 
-# The time-out of a request. The load test in the published talk (CHANGELOG.md, Sources) used the same value.
+# The time-out of a request. The published load test used the same value.
 PATIENCE = aiohttp.ClientTimeout(total=30)
 
 

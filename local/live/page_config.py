@@ -50,7 +50,7 @@ class PageConfig:
 
 
 def takes_webhooks(services: list[ShownService]) -> bool:
-    """Returns True if every service has an embedded queue. Otherwise, the page has no buttons."""
+    """Returns True if the page can send webhooks and set latencies, because every service has an embedded queue."""
     return all(service.sqs is not None for service in services)
 
 

@@ -59,5 +59,5 @@ def start() -> Iterator[LivePage]:
         finally:
             child.kill()
             assert child.stdin is not None
-            with suppress(BrokenPipeError):  # `close` fails if the process ended before it got the configuration
+            with suppress(BrokenPipeError):  # `close` fails if the page's process had ended before `show`
                 child.stdin.close()
