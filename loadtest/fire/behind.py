@@ -21,8 +21,8 @@ SPARE = 50
 class Behind(NamedTuple):
     """The subject's queue, or v01's table and invoices.
 
-    `variables`: the subject's environment variables. `traffic` returns the webhooks for the subject's URL. `arrived`:
-    the arrivals for the audit, or None if the subject's 200s are not audited. `described`: a description for results.
+    `variables`: for the subject's environment. `traffic` returns the webhooks for the subject's URL. `arrived`: the
+    arrivals for the audit, or None if the subject's 200s are not audited. `described`: a description for results.
     """
 
     variables: dict[str, str]

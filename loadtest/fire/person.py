@@ -24,7 +24,7 @@ _DEEDS = {"pending": ("close", "delete"), "charging": ("close", "delete"), "clos
 
 @dataclass(frozen=True)
 class Deed:
-    """What a person has done with an invoice: `what` is `close`, `delete` or `void`.
+    """A change that a person has made to an invoice. `what`: `close`, `delete` or `void`.
 
     `successors`: the id of the regenerated invoice, by subscription. `events`: the ids of the new invoices' events.
     """

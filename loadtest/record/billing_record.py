@@ -31,9 +31,9 @@ class BillingAudit(Record):
 
     `rests`: N if every Nth call to the stand-in got a 429 with a random Retry-After, or 0 if none did. `by_person`: the
     number of invoices that a person closed, deleted or voided during the run. `rewritten`: the number of items that the
-    writer of usage wrote again. `judged`: the number of items that have a verdict instead of a charge. (A verdict is a
-    dead letter that asks a person to decide: see `loadtest.fire.judgement`.)
-    `totals`: the sums of usage, of charges, and of usage with a verdict, by currency, in minor units.
+    writer of usage wrote again. `judged`: the number of items that have a verdict (see `loadtest.fire.judgement`)
+    instead of a charge. `totals`: the sums of usage, of charges, and of usage with a verdict, by currency, in minor
+    units.
     """
 
     environment: Environment

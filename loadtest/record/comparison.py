@@ -49,7 +49,7 @@ class Comparison(Record):
 
     @property
     def overhead_ms(self) -> float:
-        """Returns the CPU time that a middleware spent on each request, in ms as measured: not divided by `factor`."""
+        """Returns the CPU time that a middleware spent on each request, in ms of this machine's time."""
         found = (run.measurement.flags.get(name, 0) for run in self.runs for name in OVERHEAD)
         return max(map(float, found), default=0)
 

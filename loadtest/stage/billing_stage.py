@@ -75,7 +75,7 @@ class BillingStack:
 
 @contextmanager
 def open_billing() -> Iterator[BillingStack]:
-    """A context that runs the table, toxiproxy and Chargebee's stand-in on free ports."""
+    """Runs the table, toxiproxy and Chargebee's stand-in on free ports inside the context."""
     toxics = [toxiproxy.latency(TABLE_LATENCY_S)]
     api = start_chargebee(latency=CALL_LATENCY_S, rate=CALLS_A_MINUTE)
     with certificates(BUNDLES["full"]) as tls, api as chargebee:

@@ -148,7 +148,7 @@ def _pinned(subject: AttackSubject) -> list[str]:
 def start(
     subject: AttackSubject, budget: Budget, stack: dict[str, str], log: Path, *, port: int | None = None
 ) -> Iterator[Running]:
-    """A context that runs `subject` within `budget`. The context begins when the subject is ready.
+    """Runs `subject` within `budget` inside the context, which begins when the subject is ready.
 
     If `port` is None, uses a free port. Appends the subject's output to the file `log`. Raises ChildProcessError if the
     subject ends before it is ready, or is not ready within START_SECONDS.

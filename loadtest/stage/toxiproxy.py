@@ -46,7 +46,7 @@ class Proxy(NamedTuple):
 
 @contextmanager
 def proxy(upstream: str, toxics: list[Toxic]) -> Iterator[Proxy]:
-    """A context that runs a proxy for `upstream` (scheme://host:port), with `toxics` on the upstream's responses.
+    """Runs a proxy for `upstream` (scheme://host:port) inside the context, with `toxics` on the upstream's responses.
 
     The proxy forwards TCP, so the upstream terminates TLS, and toxics apply to handshakes, too. Raises ValueError for
     a toxic that toxiproxy rejects, and ChildProcessError or TimeoutError if toxiproxy does not start.

@@ -16,8 +16,7 @@ NOWHERE = "http://127.0.0.1:9"  # the port of the old protocol `discard`, on whi
 def start(what: AttackSubject) -> None:
     """Starts `what` with an unreachable queue, and stops it. Raises ConfigurationError if it does not start.
 
-    During this start, Python also compiles the modules of a new worktree. During a measurement, this would take long,
-    because the measured process may be limited to a quarter of a core.
+    This also lets Python compile the modules of a new worktree now, and not later on a quarter of a core.
     """
     nowhere = variables(NOWHERE, None, f"{NOWHERE}/0/queue")
     with tempfile.TemporaryDirectory() as folder:

@@ -135,7 +135,7 @@ class WorkerStack:
 
 @contextmanager
 def open_worker_stack(rules: Rules) -> Iterator[WorkerStack]:
-    """A context that runs the embedded AWS, with TLS, and the stand-in for Chargebee."""
+    """Runs the embedded AWS, with TLS, and the stand-in for Chargebee inside the context."""
     behaviour: dict[str, Any] = {
         "rate": rules.rate,
         "errors": rules.errors,

@@ -37,7 +37,7 @@ def open_budget(name: str) -> Iterator[Budget]:
 
 
 def doubts(name: str, budget: Budget) -> list[str]:
-    """Returns [] if `budget` enforces the CPU limit of `name` or none exists. Otherwise, returns a reason for doubt."""
+    """Returns a reason to doubt figures under `budget` if it does not enforce the CPU limit of `name`, or else []."""
     cpus = LIMITS[name].cpus
     if cpus is None or budget.limited:
         return []

@@ -6,7 +6,7 @@ MIB = 1024 * 1024
 
 
 class Unavailable(Exception):
-    """The machine does not have a mechanism that limits CPU and memory. `str()` names the missing part."""
+    """The machine does not have this mechanism. `str()` names the missing part."""
 
 
 class Limits(NamedTuple):

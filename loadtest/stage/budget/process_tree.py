@@ -26,7 +26,7 @@ class ProcessTree:
         return cpu_seconds(self._pid)
 
     def peak_bytes(self) -> int | None:
-        """Returns the sum of the processes' memory peaks in bytes, or None if a process has no /proc/PID/status."""
+        """Returns the sum of the processes' memory peaks in bytes, or None if the kernel is not Linux."""
         marks = []
         for process in tree(self._pid):
             status = Path(f"/proc/{process.pid}/status")
