@@ -90,7 +90,7 @@ def _require_permission(chosen: Namespace) -> None:
 
 
 def _is_any_service(chosen: Namespace) -> bool:
-    """Returns True if --url has a path other than PATH, or if an option defines the request.
+    """Returns True if --url has a path other than / and PATH, or if an option defines the request.
 
     The service at --url may then be another project's. Otherwise, the attack sends webhooks to this project's service.
     """

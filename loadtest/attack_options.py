@@ -48,7 +48,7 @@ def _positive(text: str) -> int:
 def toxic(text: str) -> tuple[str, dict[str, float]]:
     """Splits a fault of toxiproxy, such as `reset_peer:timeout=100,toxicity=0.01`, into its type and its attributes.
 
-    Raises ArgumentTypeError if the value of an attribute is not a number.
+    Raises ArgumentTypeError if a value is no whole number or, for `toxicity`, no number.
     """
     kind, _, rest = text.partition(":")
     pairs = [pair.partition("=") for pair in rest.split(",") if pair]

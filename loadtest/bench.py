@@ -7,11 +7,11 @@ Some send each webhook by itself with SendMessage (go, rust, node). Others send 
 the SDK, to use as little CPU time as possible.
 
 Each subject (release, floor or peer) runs at the same time as the newest release. Each of the two has its own quarter
-of a core, and enough users to keep it busy. The newest release also runs beside its own copy, which shows the smallest
-difference that can be detected. It also runs beside a copy with all telemetry, which shows the cost of telemetry. v01
-uses a table and a stand-in for Chargebee instead of the queue. A peer whose toolchain is not installed is left out.
-After five repeats, a subject is not measured again if the confidence interval of its result is narrow. Writes
-bench.json to loadtest/results/<date>-<commit>.
+of a core, and enough users to keep it busy, except v01. v01 uses a table and a stand-in for Chargebee instead of the
+queue, and mostly waits for Chargebee. The newest release also runs beside its own copy, which shows the smallest
+difference that can be detected. It also runs beside a copy with all telemetry, which shows the cost of telemetry. A
+peer whose toolchain is not installed is left out. After five repeats, a subject is not measured again if the confidence
+interval of its result is narrow. Writes bench.json to loadtest/results/<date>-<commit>.
 
 With --against or --python, each release of --only (by default, the newest) runs beside its own copy, and beside the
 same release of the given commit or under the given Python interpreter. Writes bench-against-<commit>.json or

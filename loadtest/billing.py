@@ -69,7 +69,7 @@ def main(events: int, rate: int, errors: float, kills: bool, seed: int | None) -
 def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> BillingAudit:
     """Lets workers bill `events` events, and returns the audit. If `kills` is true, kills a worker now and then.
 
-    Raises TimeoutError if the workers make no progress, and ChildProcessError if a worker ends by itself.
+    Raises TimeoutError if the workers make no progress for too long, and ChildProcessError if a worker ends by itself.
     """
     where = meta.environment()  # read at the start, because somebody may commit during the run
     planned = deliveries(events, rules.seed)

@@ -138,7 +138,7 @@ def main(repeats: int, factor: float | None, overhead: float | None, quick: bool
         cases = _cases(factor, timeout, flags, quick)
         slow = sqs._replace(latency_s=SQS_LATENCY_S * factor)
         comparison = interleaved.run("calibrated: published time", cases, repeats, file, where, sqs=slow, factor=factor)
-        # All figures depend on the runs of `fit`, so `finish` must report these runs, too, if they are doubtful.
+        # All figures depend on the runs of `fit`, so `finish` must report their doubts and failed audits as well.
         comparison.runs.extend(fit.runs)
         file.write_text(comparison.model_dump_json() + "\n", encoding="utf-8")
         outcome.finish(comparison, file, tables.calibrated(comparison))

@@ -24,7 +24,7 @@ _SET_UP_ERRORS = (
 
 @contextmanager
 def exit_on_failure() -> Iterator[None]:
-    """A context that, after an error, prints a line and exits: with 2, or with 130 for Ctrl-C, SIGTERM and SIGHUP."""
+    """A context that prints a line and exits: with 2 for _SET_UP_ERRORS, or with 130 for Ctrl-C, SIGTERM and SIGHUP."""
     ctrl_c.end_like_ctrl_c()
     try:
         yield

@@ -69,7 +69,7 @@ def closed_loop(users: int, duration_s: float) -> Load:
 def run(
     title: str, cases: list[Case], repeats: int, file: Path, where: Environment, *, sqs: Sqs = AWS, factor: float = 1
 ) -> Comparison:
-    """Runs all cases `repeats` times. Writes the comparison to `file`, and raw results into the file's folder.
+    """Runs each case `repeats` times, or once (see `Case`). Writes the comparison to `file`, and raw results beside it.
 
     Continues after a failed audit. Repeats an attack that another virtual machine has disturbed.
 

@@ -2,9 +2,9 @@
 
 A part is a command. Its result is in loadtest/results/<date>-<commit>. The commit is the last one that changed the
 measured code, so you may commit results, pictures and tests at any time, and call `publish` again after an
-interruption. A part is DOUBTFUL if other work on the machine may have changed its figures. It is then measured again,
-up to three times in total. A part of --only is measured even if it has a result. With --quick, each part is a short
-trial run, which no document uses; parts that draw pictures have no trial run.
+interruption. A part is DOUBTFUL if there is a reason to doubt its figures, such as other work on the machine. It is
+then measured again, up to three times in total. A part of --only is measured even if it has a result. With --quick,
+each part is a short trial run, which no document uses; parts that draw pictures have no trial run.
 """
 
 import re

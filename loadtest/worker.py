@@ -26,7 +26,7 @@ from loadtest.stage.worker_stack import Rules, WorkerStack, open_worker_stack
 from loadtest.stage.worker_stage import require_running, started
 from local.machine import Watch
 
-# A run with fewer events or repeats is a trial run. Documents contain no figures of trial runs.
+# A run with fewer events or repeats is a trial run, which documents do not use.
 EVENTS, REPEATS = 1000, 3
 BUDGET = "capped"
 RULES = Rules(rate=1_000_000, errors=0, seed=0, lease_s=60, call_timeout_s=20, visibility_s=60)
@@ -51,8 +51,7 @@ def main(events: int, repeats: int) -> None:
 def bench(events: int, repeats: int) -> WorkerBench:
     """Measures `repeats` times how a worker bills `events` events.
 
-    Raises TimeoutError if the worker closes no invoice for STANDSTILL_SECONDS, and ChildProcessError if the worker
-    ends.
+    Raises TimeoutError if the worker closes no invoice for STANDSTILL_SECONDS, and ChildProcessError if it ends.
     """
     where = meta.environment()  # read at the start, because somebody may commit during the run
     runs, doubts = [], set()

@@ -16,7 +16,7 @@ dots.py        an SVG of every request of one attack, for attack.sh, which works
 over_time.py   PNGs of every request of one or more attacks, drawn from the charts of request_charts.py
 page.py        report.html, the page with the charts and tables of `python -m loadtest history`
 pictures.py    SVGs of charts for README and RESULTS.md
-documents.py   the generated parts of CHANGELOG and RESULTS.md; readme.py: the generated parts of README
+documents.py   the generated parts of CHANGELOG, RESULTS.md and docs/operating.md; readme.py: those of README
 score_table.py      the table in each chapter of CHANGELOG
 figures.py     the published figures, and access to a measurement's fields by name
 """

@@ -83,7 +83,7 @@ def attacked(kind: str) -> tuple[str, float, float]:
 
 
 def full_ms() -> float:
-    """Returns the newest release's CPU per webhook in ms, from `bench`, whose load fills all batches."""
+    """Returns the CPU in ms for a webhook in full batches, measured on the newest release of `bench`."""
     bench, _ = newest("bench")
     kinds = [run.kind for release in reversed(Release) for run in bench.runs if run.kind.startswith(release)]
     return of(bench.of(kinds[0], kinds[0]), CPU).median

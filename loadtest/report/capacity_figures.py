@@ -131,6 +131,6 @@ def _fifo_rate(calls: float, pod_rate: float) -> float:
 
     A pod has a fixed number of slots, each for one call in flight. With full batches, a call has ten webhooks.
     """
-    pods = math.floor(calls * SQS_SECONDS / FIFO_CALLS_IN_FLIGHT)  # this many pods make at most `calls` calls
+    pods = math.floor(calls * SQS_SECONDS / FIFO_CALLS_IN_FLIGHT)  # the most pods whose slots cannot make more calls
     reached = calls if pods < MIN_PODS else max(calls, pods * pod_rate)
     return min(reached, calls * ENTRIES_PER_BATCH)

@@ -73,9 +73,9 @@ def measured_by(command: str, environment: Environment, *, tls: bool = True) -> 
 
 
 def where(environment: Environment, *, tls: bool = True) -> str:
-    """Returns the commit, day, machine and Python version of a measurement.
+    """Returns the commit, the day, the machine, the Python and the OpenSSL of a measurement.
 
-    Adds the OpenSSL version if it is recorded and the measurement used TLS.
+    Leaves out OpenSSL if the result does not have it, or if `tls` says that the measurement did not use TLS.
     """
     machine = environment.machine
     python = f"{machine['cores']} cores ({processor(machine)}), Python {machine['python']}"

@@ -10,7 +10,7 @@ from loadtest.report.figures import Scale, middle
 Spec = dict[str, Any]
 
 MEASURED = "#0072b2"  # legible on light and dark backgrounds
-NUMBER = ".3~r"  # at most three digits: 0.686, 54, 439
+NUMBER = ".3~r"  # at most three significant digits: 0.686, 54, 439
 # The ticks of a logarithmic axis.
 TICKS = [base * 10**power for power in range(-1, 5) for base in (1, 3)]
 # These answers get the theme's first colours, in this order. Other statuses get the next colours.
@@ -18,7 +18,7 @@ ANSWERS = alt.Scale(domain=["503", "200", "none"])
 
 
 def distribution(comparison: Comparison) -> Spec:
-    """Returns a chart of the published attack's latency by percentile, with logarithmic axes as in HDR histograms."""
+    """Returns a chart of the published attack's latency by percentile, on HDR histograms' logarithmic axis."""
     rows = [
         {"release": name, "percentile": percentile, "one in": 100 / (100 - percentile), "ms": ms}
         for name in comparison.names("published")

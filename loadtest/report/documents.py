@@ -44,7 +44,7 @@ def result(kind: str, record: type[Result], known: Index | None = None) -> Resul
 
 
 def picture(folder: Path, name: str, text: str, document: Path = ROOT / "loadtest", kind: str = "svg") -> str:
-    """Returns HTML that shows the light or dark version of a picture. `document`: the folder of the document."""
+    """Returns HTML that shows a picture in the reader's colour scheme. `document`: the folder of the document."""
     source = f"{relative(folder, document)}/{name}"
     return (
         f'<picture><source media="(prefers-color-scheme: dark)" srcset="{source}-dark.{kind}">'

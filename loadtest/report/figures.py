@@ -1,4 +1,4 @@
-"""The figures that a talk published about the original service, and access to a measurement's fields by name."""
+"""The published figures of the original service, and access to a measurement's fields by name."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ PUBLISHED: dict[str, dict[str, float]] = json.loads(
 )["releases"]
 
 Scale = Literal["linear", "log"]
-# For each field of published.json: the chart's title, the path of the field in a Measurement, and the axis's scale.
+# By field of published.json: the chart's title, the path of the field in a Measurement, and the axis's scale.
 METRICS: dict[str, tuple[str, str, Scale]] = {
     "rps": ("Throughput, webhooks a second", "rps", "linear"),
     "success": ("Webhooks with a 200, per cent", "success", "linear"),

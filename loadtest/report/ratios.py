@@ -68,7 +68,7 @@ def narrow(runs: list[Run]) -> bool:
 
 
 def of_itself(comparison: Comparison) -> str:
-    """Returns a sentence that says by how much two copies of the newest release differ, which is noise."""
+    """Returns a sentence: how much the newest release differs from itself. This does not bound other rows' errors."""
     reference = comparison.runs[1].measurement.name
     return (
         f"{reference} beside itself differs by up to {100 * resolution(comparison):.0f} %; for others, see intervals."
