@@ -20,7 +20,7 @@ UV_LOCK = Path(__file__).parents[1] / "locks" / "local.lock"
 RUN_PIP = "import runpy, signal; signal.signal(signal.SIGINT, signal.SIG_DFL); runpy.run_module('pip', {}, '__main__')"
 PIP = [sys.executable, "-c", RUN_PIP, "--disable-pip-version-check"]
 PIP_INSTALL = [*PIP, "install", "--progress-bar", "off", "--require-hashes", "--requirement"]
-# This script uses `uv pip install`, because `uv pip sync` would remove the packages that are not in this lock.
+# Not `uv pip sync`: it would remove the packages that only another lock has, but all locks share one `.venv`.
 UV = str(Path(sys.executable).with_name("uv"))
 UV_INSTALL = [UV, "pip", "install", "--python", sys.executable, "--require-hashes", "--requirement"]
 # Key: an option of pip. Value: the variable that sets this option for uv, and the separator between several values.
@@ -48,7 +48,7 @@ def say(text: str) -> None:
 
 
 def uv_progress(lines: Iterable[str]) -> Iterator[str]:
-    """Yields uv's lines about steps and downloads. Ignores the list of packages. Copies other lines to stderr."""
+    """Yields uv's main steps. Ignores its other steps and the list of packages. Copies all other lines to stderr."""
     for line in lines:
         if re.match(r"(Downloading|Prepared|Installed) ", line):
             yield line.strip()

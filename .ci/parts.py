@@ -86,7 +86,7 @@ def instructions(after: str, before: str) -> str:
 
 
 def releases() -> str:
-    """Returns the table of the releases: the published figures, and our measurements of the published load."""
+    """Returns the table of releases: published figures, and ours in the published machine's time (v01: in our time)."""
     calibrated, _ = documents.newest("calibrated")
     history, _ = documents.newest("history")
     rows = [

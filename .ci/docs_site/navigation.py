@@ -1,4 +1,4 @@
-"""The site's table of contents: the sections of docs/README.md, each with the pages to which the section links."""
+"""The site's table of contents: the sections of docs/README.md, each with the pages of its links, in their order."""
 
 import posixpath
 import re

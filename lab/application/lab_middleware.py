@@ -1,6 +1,6 @@
 """A middleware in two forms, pure ASGI and BaseHTTPMiddleware. It adds the header `x-process-time`, in seconds.
 
-APP_LAB_MIDDLEWARE selects one form, or none. `lab.application.tips` measures the tips of a talk. One tip is to avoid
+APP_LAB_MIDDLEWARE selects one form, or none. One tip of the talk (see `lab.application.tips`) is to avoid
 BaseHTTPMiddleware, so `python -m lab measure` compares each form with a lab without middleware.
 """
 

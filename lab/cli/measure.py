@@ -5,7 +5,7 @@ loop. Repeats are interleaved. The closed loops of the appendix run on a quarter
 in duets: two labs run at the same time, each on a quarter of a core. Other endpoints get more CPU, and share the
 machine with the load generator, a slow upstream and Postgres. The command writes to loadtest/results/<date>-<commit>:
 lab.json for the studies, questions.json for the questions, lab.html for both, and pictures. With --only, it replaces
-only the results of the named studies and questions. A full run takes more than an hour.
+only the results of the named studies and questions. A full run takes over two hours.
 """
 
 from pathlib import Path

@@ -36,7 +36,7 @@ class Cores(Record):
 
 
 class CaseRepeat(Record):
-    """One repeat of one case of a study. `name`: the name of the case.
+    """One repeat of one case of a study. `name`: the case, or `X beside Y` for the reference X in the duet of Y.
 
     `threads` and `cores` are None in a duet, in which two labs and two load generators run at the same time.
     """

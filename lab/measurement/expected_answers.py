@@ -35,7 +35,7 @@ class Answer(Record):
         return list(dict.fromkeys(run.case for run in self.runs))
 
     def doubts(self) -> list[str]:
-        """Returns the doubts of all runs, each with its case's name. If there is a doubt, claims get no verdict."""
+        """Returns each doubt of a case once, with the case's name. If there is a doubt, claims get no verdict."""
         return list(dict.fromkeys(f"{run.case}: {doubt}" for run in self.runs for doubt in run.doubts))
 
 

@@ -15,7 +15,7 @@ class NotHere(Exception):
 
 @dataclass(frozen=True)
 class Question:
-    """A question of users. `asked`: the places where users ask it. `here`: our load. `figure`: what the chart shows.
+    """A question of users. `asked`: the places where users ask it. `here`: our load. `figure`: the figure of the chart.
 
     `quick`: the names of the cases in a trial run. If `quick` is empty, a trial run has all cases.
     """

@@ -25,8 +25,8 @@ def do_nothing() -> Iterator[EndpointCase]:
     """The talk's appendix: ten endpoints, each under two loads, and one of them also with a single thread.
 
     One load is a closed loop of 64 users, on a quarter of a core. The other is the published open loop of 500 requests
-    a second, on at most one core. The time of the open loop is stretched, so that this machine seems as fast as the
-    published machine (see `loadtest.calibrated`).
+    a second, on at most one core. The rate and the times of the open loop are scaled, so that this machine seems as
+    fast as the published machine (see `loadtest.calibrated`).
     """
     paths = [f"do-nothing-{kind}{what}" for what in ("", "-body", "-model-body", "-http") for kind in ("sync", "async")]
     paths += ["do-something-sync", "do-something-async"]

@@ -16,7 +16,7 @@ Asked: lite-bootstrap#189, opentelemetry-python#3474, uvicorn#112, loguru#667.
 
 What to expect: on an endpoint that does nothing, each of these except this project's record takes a large part of the
 request's CPU time. On an endpoint that calls a database for two milliseconds, log lines and metrics take a small part,
-but traces take a large part. If standard error is a full pipe that nobody reads, a log line blocks the event loop.
+but traces do not. If standard error is a full pipe that nobody reads, a log line blocks the event loop.
 """
 
 import logging

@@ -79,7 +79,7 @@ ITEMS, USERS, CALLS, SIZE, CALL_S = 1000, 100, 4, 100, 0.01
 
 
 async def _bulk(request: web.Request) -> web.Response:
-    """The service that is called: handles a list of items in about the time of one item."""
+    """Plays the service that is called, which handles a list of items in about the time of one item."""
     items = await request.json()
     await asyncio.sleep(CALL_S)
     return web.json_response([{"id": item} for item in items])

@@ -1,1 +1,1 @@
-"""Writes the results of the lab's measurements: lab.html, pictures, and the generated parts of docs/."""
+"""Writes the results of the lab's measurements: lab.html, pictures, and parts of docs/lab.md and docs/questions."""

@@ -99,7 +99,7 @@ def number(name: str) -> str:
 
 
 def def_or_async_def() -> str:
-    """Returns the table for docs/questions/def_or_async_def.md. Raises NotMeasured if there is no measurement."""
+    """Returns the table of def_or_async_def.md, with provenance. Raises NotMeasured if there is no measurement."""
     name = "def_or_async_def"
     return "\n\n".join([lab_answers.def_or_async_def(newest_answer(name)[0]), answer_provenance(name)])
 

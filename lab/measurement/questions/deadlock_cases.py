@@ -1,4 +1,4 @@
-"""Measures each way to take a database connection, once with few users and once with many."""
+"""Measures each way to take a database connection with many users, and two of the ways also with few users."""
 
 from functools import partial
 from time import sleep

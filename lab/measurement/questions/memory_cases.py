@@ -26,7 +26,7 @@ def _ask(served: Served, path: str) -> None:
 
 
 def _measured(stage: Stage, path: str, arenas: str = "") -> Figures:
-    """Returns the growth of memory in MiB: after the load, then after gc.collect(), and then after malloc_trim()."""
+    """Returns the growth since the first request in MiB: after the load, then gc.collect(), then malloc_trim()."""
     command = ["env", f"MALLOC_ARENA_MAX={arenas}", *uvicorn("memory")] if arenas else uvicorn("memory")
     with stage.serve(command) as app:
         _ask(app, path)

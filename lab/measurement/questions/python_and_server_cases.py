@@ -54,7 +54,7 @@ def _runs(base: str) -> bool:
 def _interpreters(version: str) -> list[str]:
     """Returns the paths at which the interpreter of Python `version` may be.
 
-    Returns no path for SYSTEM if COMPARED also runs the system's Python, because both cases would be the same.
+    Returns no path for SYSTEM if this process runs that Python, because the case COMPARED would then be the same.
     """
     if version == SYSTEM:
         return [] if HERE == COMPARED and sys.base_prefix == "/usr" else [f"/usr/bin/python{COMPARED}"]
