@@ -70,6 +70,18 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes five seconds or more; `make test` leaves it out, CI does not")
 
 
+@pytest.fixture(autouse=True)
+def signal_handlers() -> Iterator[None]:
+    """Restores the handlers of SIGTERM and SIGHUP after each test: commands that run in this process replace them.
+
+    A process that a later test forks would inherit such a handler, and SIGTERM would not end it.
+    """
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test with the fixture `release` runs on the releases of --releases, unless it names its own."""
     named = any("release" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
