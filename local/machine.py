@@ -14,6 +14,9 @@ STOLEN_CORES = 0.1
 # The limit of `Busy.slowdown`. A virtual core is often one of a core's two hardware threads. If another virtual machine
 # uses the second thread, the same work takes some 1.7 times as long, and Linux does not report that as steal time.
 SLOWDOWN = 1.4
+# A shorter measurement counts as this many seconds. Linux rounds each process's CPU time to ticks of 10 ms, and over 50
+# ms, the rounding alone would look like half a core of other work.
+SHORTEST = 1.0
 # `Loop.time` repeats a loop for _SECONDS, and averages the times. Another virtual machine that works for 50 ms of each
 # second hardly changes a measurement, but would make a loop of only 50 ms much slower if both ran at the same time.
 _SECONDS, _LENGTH = 0.5, 30_000
@@ -80,11 +83,12 @@ class Watch:
     def busy(self) -> Busy:
         """The disturbance. Read it after the measured processes have ended, because they also slow down the loop."""
         seconds, total, own, stolen = (after - before for after, before in zip(self._after, self._before, strict=True))
-        seconds = max(seconds, 0.001)
+        seconds = max(seconds, SHORTEST)
         slowest = max(self._loop_seconds, loop.time())
         # If the clock's ticks are longer than the loop, `fastest` is 0, and the slowdown is unknown.
         slowdown = slowest / loop.fastest if loop.fastest > 0 else 1.0
-        return Busy(max(0.0, total - own) / seconds, stolen / seconds, slowdown)
+        # Rounded here, so that a reader of the stored values comes to the same `doubts`.
+        return Busy(round(max(0.0, total - own) / seconds, 3), round(stolen / seconds, 3), round(slowdown, 2))
 
 
 def _now() -> tuple[float, float, float, float]:

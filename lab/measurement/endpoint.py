@@ -118,11 +118,11 @@ def _conditions(busy: Busy, unlimited: list[str]) -> Conditions:
     `queue_cores` and `ping_ms` are None, because the lab has no queue. `late_ms` is None, because it is not measured.
     """
     return Conditions(
-        foreign_cores=round(busy.foreign_cores, 3),
-        stolen_cores=round(busy.stolen_cores, 3),
+        foreign_cores=busy.foreign_cores,
+        stolen_cores=busy.stolen_cores,
         queue_cores=None,
         late_ms=None,
         ping_ms=None,
-        slowdown=round(busy.slowdown, 2),
+        slowdown=busy.slowdown,
         doubts=[*busy.doubts(), *unlimited],
     )

@@ -49,12 +49,12 @@ class Observer:
         if late is not None and late > LATE_MS:
             doubts.append(f"1 % of the requests left more than {late:,.0f} ms late: the generator was slow")
         return Conditions(
-            foreign_cores=round(busy.foreign_cores, 3) if ours else None,
-            stolen_cores=round(busy.stolen_cores, 3),
+            foreign_cores=busy.foreign_cores if ours else None,
+            stolen_cores=busy.stolen_cores,
             queue_cores=round(queue.cores, 3) if queue else None,
             late_ms=late,
             ping_ms=queue.ping_ms if queue else None,
-            slowdown=round(busy.slowdown, 2),
+            slowdown=busy.slowdown,
             doubts=doubts + (queue.doubts() if queue else []),
         )
 

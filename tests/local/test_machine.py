@@ -12,7 +12,8 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from local.machine import Busy, Watch, loop
+from local import machine
+from local.machine import SHORTEST, Busy, Watch, loop
 
 BURN = "import time; end = time.monotonic() + 60\nwhile time.monotonic() < end: pass"
 
@@ -33,7 +34,16 @@ def test_a_core_that_others_use(stranger: psutil.Process) -> None:
         while stranger.cpu_times().user < before + 0.5:
             time.sleep(0.05)
         seconds = time.monotonic() - began
-    assert watch.busy.foreign_cores * seconds > 0.4
+    assert watch.busy.foreign_cores * max(seconds, SHORTEST) > 0.4
+
+
+def test_a_short_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two ticks of rounding within 50 ms are not other work."""
+    readings = iter([(0.0, 0.0, 0.0, 0.0), (0.05, 0.06, 0.04, 0.0)])
+    monkeypatch.setattr(machine, "_now", lambda: next(readings))
+    with Watch() as watch:
+        pass
+    assert watch.busy.foreign_cores == pytest.approx(0.02)
 
 
 def test_what_our_processes_use_is_ours() -> None:
