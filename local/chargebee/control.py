@@ -5,6 +5,7 @@ stand-in's options. The paths need no API key. `local.local_guard` rejects reque
 user's browser.
 """
 
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -15,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from local.chargebee.api import Api
-from local.chargebee.api_errors import ApiError
+from local.chargebee.api_errors import ApiError, invalid_request
 from local.chargebee.behaviour import Behaviour
 from local.chargebee.routing import BY_HAND
 
@@ -39,19 +40,24 @@ class ControlPaths:
         ]
 
     async def _register(self, request: Request) -> Response:
-        entries = _list(await request.body())
-        if entries is None:
-            return _json({"errors": "the body must be a JSON list of objects"}, 400)
+        try:
+            new = self._register_all(await _entries(request))
+        except ApiError as error:
+            return _json(error.body(), error.status)
+        return _json({"invoices": len(self._api.site.invoices), "new": new})
+
+    def _register_all(self, entries: list[dict[str, Any]]) -> list[str]:
+        """Registers the invoices, and returns the ids of the new ones. Raises ApiError, and then registers none."""
         before = len(self._api.site.invoices)
         try:
             added = [self._api.site.register(entry, self._api.clock()) for entry in entries]
-        except ApiError as error:
-            # Removes the invoices that this request has added. Otherwise, these invoices would never get usage, because
-            # the client writes usage only for new invoices, and writes none after an error.
+        except ApiError:
+            # Otherwise, the invoices added before the error would never get usage, because the client writes usage only
+            # for new invoices, and writes none after an error.
             for name in [*self._api.site.invoices][before:]:
                 del self._api.site.invoices[name]
-            return _json(error.body(), error.status)
-        return _json({"invoices": len(self._api.site.invoices), "new": [invoice.id for invoice in added if invoice]})
+            raise
+        return [invoice.id for invoice in added if invoice]
 
     async def _invoices(self, request: Request) -> Response:
         return _json([invoice.summary() for invoice in self._api.site.invoices.values()])
@@ -62,7 +68,7 @@ class ControlPaths:
         The body is `[{"id": "s1", "customer_id": "c1", "status": "cancelled", …}, …]`.
         """
         try:
-            for document in _list(await request.body()) or []:
+            for document in await _entries(request):
                 self._api.site.subscriptions.put(document)
         except ApiError as error:
             return _json(error.body(), error.status)
@@ -71,7 +77,7 @@ class ControlPaths:
     async def _edit(self, request: Request) -> Response:
         """Changes the line items that the body lists: `[{"invoice_id": "i1", "id": "li_1", "amount": 5}, …]`."""
         try:
-            for changes in _list(await request.body()) or []:
+            for changes in await _entries(request):
                 invoice_id, line_id = str(changes.pop("invoice_id", "")), str(changes.pop("id", ""))
                 self._api.corrections.edit_line_item(invoice_id, line_id, changes, self._api.clock())
         except ApiError as error:
@@ -97,14 +103,13 @@ class ControlPaths:
         return _json(self._api.behaviour.model_dump(exclude={"api_key"}))
 
 
-def _list(body: bytes) -> list[dict[str, Any]] | None:
-    try:
-        entries = orjson.loads(body)
-    except ValueError:
-        return None
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        return None
-    return entries
+async def _entries(request: Request) -> list[dict[str, Any]]:
+    """Returns the request's body. Raises ApiError if the body is not a JSON list of objects."""
+    with suppress(ValueError):
+        entries = orjson.loads(await request.body())
+        if isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries):
+            return entries
+    raise invalid_request("the body must be a JSON list of objects")
 
 
 def _json(content: object, status: int = HTTPStatus.OK) -> Response:

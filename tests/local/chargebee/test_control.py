@@ -64,3 +64,11 @@ def test_a_person_needs_no_key_and_no_calls() -> None:
     assert stand_in.client.post("/_/by_hand/invoices/1/void").status_code == 409
     assert stand_in.client.get("/_/by_hand/invoices/1").json()["invoice"]["status"] == "voided"
     assert stand_in.audit()["calls"] == {}
+
+
+@pytest.mark.parametrize("path", ["invoices", "subscriptions", "line_items"])
+@pytest.mark.parametrize("body", ["", "{}", "[1]"])
+def test_a_body_that_is_no_list_of_objects(path: str, body: str) -> None:
+    """The answer is an error, because nothing has changed."""
+    answer = StandIn().client.put(f"/_/{path}", content=body)
+    assert (answer.status_code, answer.json()["message"]) == (400, "the body must be a JSON list of objects")
