@@ -50,7 +50,8 @@ def reconcile(since: int, settled: int, dry_run: bool) -> None:
     keeps the record of a processed event for 15 days. After that, the event counts as missing, but nothing is charged
     twice.
 
-    If an event cannot be enqueued, the command shows the event and continues. The exit code is then 1.
+    If an event cannot be enqueued, the command shows the event and continues. The exit code is then 1. After three
+    failures in a row that the events did not cause, the command ends with 2.
 
     APP_BILLING_TABLE names the table; APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY give access to the site.
     """

@@ -29,7 +29,8 @@ def redrive(dry_run: bool, limit: int | None) -> None:
     that say why the message became a dead letter. --dry-run receives each dead letter once, and then makes it visible
     again.
 
-    If a dead letter cannot be moved, the command shows it with the cause, and continues. The exit code is then 1.
+    If a dead letter cannot be moved, the command shows it with the cause, and continues. The exit code is then 1. After
+    three failures in a row that the messages did not cause, the command ends with 2.
     """
     settings = load_worker_settings()
     configure_logging(settings)

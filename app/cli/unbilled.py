@@ -61,7 +61,7 @@ def _show(report: Report) -> None:
         what = f"{_printable(charge.customer_id)} {_printable(charge.reference)}"
         click.echo(f"changed too late: {what} is on {charge.invoice_id} with {charge.amount:,}, and {changed}")
     number = sum(group.number for group in report.groups.values())
-    click.echo(f"{report.read:,} usage items: no invoice has {number:,}, and {len(report.changed):,} changed too late")
+    click.echo(f"{report.read:,} usage items: {number:,} not billed, {len(report.changed):,} changed too late")
 
 
 def _line(customer: str, currency: str, group: Group) -> str:
