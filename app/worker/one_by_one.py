@@ -47,9 +47,9 @@ async def move_one_by_one(queue: ConsumedQueue, dead: ConsumedQueue, limit: int 
     Tries at most as many messages as `dead` contains at the start. Otherwise, the redrive might never end,
     because a running worker may dead-letter the moved messages again.
     """
-    total = await visible(dead)
     move = _Move(queue, dead)
     try:
+        total = await visible(dead)
         async for messages in received(dead, min(total, limit or total)):
             await move.move(messages)
             progress(move.result.moved, min(total, limit or total))
