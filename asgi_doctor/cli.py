@@ -64,7 +64,7 @@ def _end(wanted: argparse.Namespace, permitted: Permitted, result: session.Resul
         _write(wanted, result, new)
     except DoctorError as error:
         complain(f"error: {error}")
-        return 2
+        return result.failed or 2
     if result.failed or not wanted.check:
         return result.failed
     if result.refused:
