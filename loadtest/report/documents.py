@@ -90,12 +90,13 @@ def calibrated() -> str:
 
 
 def python_bench() -> Comparison:
-    """Returns the newest result of `bench --python` for the Python version whose name is last in alphabetical order.
+    """Returns the newest result of `bench --python` for the highest Python version.
 
     Raises NotMeasured if there is no result of `bench --python`.
     """
-    kinds = [name for name in index.read().parts if name.startswith("bench-against-Python-")]
-    return newest(max(kinds, default="bench-against-Python-3"))[0]
+    prefix = "bench-against-Python-"
+    versions = [name.removeprefix(prefix) for name in index.read().parts if name.startswith(prefix)]
+    return newest(prefix + max(versions, key=lambda version: [*map(int, version.split("."))], default="3"))[0]
 
 
 def billing() -> str:

@@ -87,7 +87,7 @@ def record(release: Release, settings: WebSettings, webhooks: int, variables: Ma
                 sent = ctrl_c.run(_post(run.url, settings, bodies))
         try:
             timeline = state_spans.read(file)
-        except ValueError:
+        except (FileNotFoundError, ValueError):
             cure = "use fewer webhooks (--count), a shorter APP_LOCAL_SQS_DELAY, or a longer APP_GRACEFUL_TIMEOUT"
             raise ConfigurationError(f"{name}: the service ended before it wrote its timeline: {cure}") from None
         return Recording(name, sent, timeline, watch.busy.doubts())

@@ -12,7 +12,7 @@ from profiles.instruments.wrapped import create_app
 
 @click.command(help=instruments.__doc__)
 def main() -> None:
-    serve_web(create_app, ours=bool(os.environ.get(instruments.OUR_SERVER)))
+    serve_web(create_app, ours=os.environ.get(instruments.OUR_SERVER) == "1")
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def create_app(settings: WebSettings | None = None, observers: Observers[Webhook
             app.add_middleware(Profiling, folder=Path(folder), path=PATH)
         else:
             profile_callbacks(webhooks.intake, Path(folder))
-    if os.environ.get(COLD_CLIENTS):
+    if os.environ.get(COLD_CLIENTS) == "1":
         _forget_clients(app)
     if file := os.environ.get(TIMELINE):
         callbacks = None if webhooks is None else Callbacks(webhooks.open, GroupCommit.submit.__code__)
