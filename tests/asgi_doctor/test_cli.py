@@ -327,12 +327,14 @@ def test_a_start_that_fails(tmp_path: Path) -> None:
 
 def test_a_start_that_fails_and_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     """The exit code stays that of the start."""
-    (tmp_path / "shop.py").write_text(textwrap.dedent(FAILING).replace("sleep(4)", "sleep(0)"), encoding="utf-8")
+    (tmp_path / "files").mkdir()
+    code = textwrap.dedent(FAILING).replace("time.sleep(4)", '__import__("os").rmdir("files")')
+    (tmp_path / "shop.py").write_text(code, encoding="utf-8")
     ended = subprocess.run(
-        command("shop:app", "--port", "0", "--json", "no folder/found.json"),
+        command("shop:app", "--port", "0", "--json", "files/found.json"),
         cwd=tmp_path, env=environment(), capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False,
     )  # fmt: skip
-    assert (ended.returncode, "no folder/found.json" in ended.stderr) == (3, True), ended
+    assert (ended.returncode, "files/found.json" in ended.stderr) == (3, True), ended
 
 
 HANGING = """
