@@ -78,6 +78,7 @@ TYPED: dict[str, dict[str, str]] = {
         "2,000 users": CONDITION,
         "is near 1:": REPORT,
         "both sides of 1,": REPORT,
+        "took four times as long as 3.6: with it, the first ratio was 1.76…client's 6.76": "the lab on dec211e",
         "500 requests a second are sent, so whatever can do 500 does 500": PUBLISHED,
         "medians of 1.3 s for sync and 8.3 s for async": PUBLISHED,
         "(500 users who get 35.6 answers a second wait for 14 s on average, so 1.3 s": PUBLISHED,

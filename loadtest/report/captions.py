@@ -63,7 +63,7 @@ def of_inline(comparison: Comparison) -> str:
         sent = f"v01 was sent {load.rate * load.duration_s:,.0f} webhooks, {load.rate} a second."
         parts = ["The load script of v01 was not published.", sent, *parts]
     if late:
-        parts.append(f"{late:,.0f} invoices were closed for webhooks that got no 200.")
+        parts.append(f"Invoices closed for webhooks that got no 200: {late:,.0f}.")
     return " ".join(parts)
 
 
