@@ -80,7 +80,7 @@ class Releaser:
                 try:
                     await self._table.write(updates[start : start + TRANSACTION])
                 except ConditionFailed:
-                    raise NotReleased("some of the usage has changed meanwhile: start the command again") from None
+                    raise NotReleased("Some usage has changed, and is not released: start the command again") from None
 
     async def _require_uncharged(self, draft: str, usage: Sequence[Billable]) -> None:
         """Raises NotReleased if a closed invoice that is not void has charges for `usage`.

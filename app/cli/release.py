@@ -36,7 +36,7 @@ def release(invoice_id: str, dry_run: bool) -> None:
         with failing():
             asyncio.run(_release(access, invoice_id, dry_run=dry_run))
     except NotReleased as error:
-        click.echo(f"Not released: {error}", err=True)
+        click.echo(f"error: {error}", err=True)
         sys.exit(1)
 
 
